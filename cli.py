@@ -1,0 +1,234 @@
+"""The command line ``tablelaw``: every command takes ``--json``; an error is one line on stderr and a non-zero code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from index.errors import TablelawError
+from rag.terminal import Bar, err, print_clauses, print_hits, print_ruling, print_table
+
+BOOK = click.option("--book", metavar="B", help="Law book to use (default: laws-2017-en).")
+LANG = click.option("--lang", default="auto", show_default=True, metavar="en|ru|auto", help="Language of the question.")
+LLM = click.option("--llm", metavar="PATH|URL|none", help="GGUF file, OpenAI-compatible server, or none.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+BATCH = click.option("--batch", type=click.Path(path_type=Path), metavar="IN.jsonl", help="Questions, one JSON a line.")
+OUT = click.option("--out", type=click.Path(path_type=Path), metavar="OUT.jsonl", help="Where --batch writes.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tablelaw")
+def cli() -> None:
+    """The law at the bridge table: rulings with the law numbers that carry them, offline."""
+
+
+@cli.command()
+@click.option("--port", default=7860, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--lan", is_flag=True, help="Open to the club's network (comes with a later version).")
+@BOOK
+@LLM
+def serve(port: int, lan: bool, book: str | None, llm: str | None) -> None:
+    """Start the page on this machine."""
+    if lan:
+        raise click.ClickException("--lan is not there yet: the page is served to this machine only; leave --lan out.")
+    from app import serve_page
+
+    serve_page(port, book, llm)
+
+
+@cli.command()
+@click.argument("question", required=False)
+@BOOK
+@LANG
+@LLM
+@click.option("--fact", "facts", multiple=True, metavar="F=V", help="A fact that is known; may be given several times.")
+@click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="Continue the case kept in this file.")
+@BATCH
+@OUT
+@JSON
+def ask(
+    question: str | None,
+    book: str | None,
+    lang: str,
+    llm: str | None,
+    facts: tuple[str, ...],
+    state: Path | None,
+    batch: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Ask what the law says; prints the ruling with its clause numbers."""
+    from rag.batch import parse_facts, read_state, run_ask_batch, write_state
+    from rag.desk import Ask, answer_whole, open_desk
+    from rag.ruling import to_json
+
+    defaults = Ask(question, book, lang, parse_facts(facts))
+    _one_of(question, batch, out)
+    if batch and out:
+        with Bar("Asking") as bar:
+            run_ask_batch(open_desk(llm, err, bar.progress), batch, out, defaults, bar.progress)
+        return
+    kept = read_state(state) if state else None
+    with Bar("Indexing") as bar:
+        desk = open_desk(llm, err, bar.progress)
+        update = answer_whole(desk, Ask(question, book, lang, defaults.facts, kept))
+    if state:
+        write_state(state, update.ruling.state)
+    if as_json:
+        _print_json(to_json(update.ruling))
+    else:
+        print_ruling(update)
+
+
+@cli.command()
+@click.argument("question", required=False)
+@BOOK
+@LANG
+@click.option("-k", default=10, show_default=True, type=click.IntRange(1, 100), help="Clauses to give.")
+@BATCH
+@OUT
+@JSON
+def search(
+    question: str | None, book: str | None, lang: str, k: int, batch: Path | None, out: Path | None, as_json: bool
+) -> None:
+    """Search the clauses of a book."""
+    from rag.batch import run_search_batch, search_json
+    from rag.desk import Ask, open_desk
+
+    _one_of(question, batch, out)
+    with Bar("Searching") as bar:
+        desk = open_desk("none", err, bar.progress)
+        defaults = Ask(question, book, lang)
+        if batch and out:
+            run_search_batch(desk, batch, out, defaults, k, bar.progress)
+            return
+        found = search_json(desk, defaults, k)
+    if as_json:
+        _print_json(found)
+    else:
+        print_hits(found["hits"])
+
+
+@cli.command()
+@click.argument("clause")
+@BOOK
+@JSON
+def law(clause: str, book: str | None, as_json: bool) -> None:
+    """Print a Law or one clause with all below it."""
+    from index.books import DEFAULT_BOOK, export_clause, find_clause, read_book
+
+    opened = read_book(book or DEFAULT_BOOK)
+    found = find_clause(opened, clause)
+    branch = opened.branch(found.id)
+    if as_json:
+        _print_json({"book": opened.id, "edition": opened.edition, "clauses": [export_clause(c) for c in branch]})
+    else:
+        print_clauses(opened, found, branch)
+
+
+@cli.group()
+def book() -> None:
+    """List and export law books."""
+
+
+@book.command("list")
+@JSON
+def book_list(as_json: bool) -> None:
+    """The books on this machine."""
+    from index.books import list_books, read_book
+
+    rows = []
+    for book_id in list_books():
+        found = read_book(book_id)
+        keys = ("id", "edition", "lang", "kind", "source", "licence", "title", "in_force")
+        rows.append({**{key: getattr(found, key) for key in keys}, "clauses": len(found.clauses)})
+    _print_rows(rows, ("id", "edition", "lang", "kind", "clauses", "title"), as_json)
+
+
+@book.command("export")
+@click.argument("book_id")
+@JSON
+def book_export(book_id: str, as_json: bool) -> None:
+    """Print a whole book; with --json one clause a line."""
+    from index.books import export_clause, read_book
+
+    found = read_book(book_id)
+    if as_json:
+        for clause in found.clauses:
+            click.echo(json.dumps(export_clause(clause), ensure_ascii=False))
+    else:
+        print_clauses(found, None, found.clauses)
+
+
+@cli.group()
+def models() -> None:
+    """List and fetch the models."""
+
+
+@models.command("list")
+@JSON
+def models_list(as_json: bool) -> None:
+    """The models and whether they are on this machine."""
+    from rag.models import list_models
+
+    _print_rows([asdict(state) for state in list_models()], ("role", "name", "present", "size"), as_json)
+
+
+@models.command("fetch")
+@click.argument("roles", nargs=-1, metavar="[embedder|llm|small]...")
+@JSON
+def models_fetch(roles: tuple[str, ...], as_json: bool) -> None:
+    """Fetch models (all without an argument): resumed where it stopped, checked before use."""
+    from rag.models import ROLES, fetch_model, list_models
+
+    for role in roles or ROLES:
+        with Bar(f"Fetching {role}", unit="bytes") as bar:
+            fetch_model(role, err, bar.progress)
+    if as_json:
+        _print_json([asdict(state) for state in list_models() if state.role in (roles or ROLES)])
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line; an error becomes one line on stderr and exit code 1 (2 for a wrong option)."""
+    try:
+        code = cli.main(argv, prog_name="tablelaw", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        err(" ".join(error.format_message().split()))
+        sys.exit(error.exit_code)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        err("Stopped.")
+        sys.exit(130)
+    except TablelawError as error:
+        err(str(error))
+        sys.exit(1)
+
+
+def _one_of(question: str | None, batch: Path | None, out: Path | None) -> None:
+    if batch is None and question is None:
+        raise click.UsageError('Give a question, e.g. tablelaw ask "East led out of turn", or --batch IN --out OUT.')
+    if (batch is None) != (out is None):
+        raise click.UsageError("--batch and --out go together.")
+
+
+def _print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
+        _print_json(rows)
+    else:
+        print_table(rows, columns)
+
+
+def _print_json(value: Any) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+if __name__ == "__main__":
+    main()

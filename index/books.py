@@ -1,0 +1,120 @@
+"""Law books on disk: find them, read them, check them, print them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from index import paths
+from index.clause_id import ClauseId, parse_clause_id
+from index.errors import BookError, UnknownClause
+from index.hashing import sha256_folder
+from index.readers import READERS
+from index.types import Book, Clause
+
+DEFAULT_BOOK = "laws-2017-en"
+"""The book in use whatever the language of the question."""
+
+
+def list_books() -> tuple[str, ...]:
+    """Ids of the books that can be opened: the bundled ones, then the imported ones."""
+    return tuple(folder.name for folder in _book_folders())
+
+
+@lru_cache(maxsize=8)
+def _read(folder: Path, digest: str) -> Book:
+    meta_path = folder / "book.yaml"
+    try:
+        meta = yaml.safe_load(meta_path.read_text(encoding="utf-8"))
+        files = sorted(folder.glob(meta.get("files", "*.md")))
+        reader = READERS[meta["reader"]]
+        book = Book(
+            id=folder.name,
+            edition=str(meta["edition"]),
+            lang=meta["lang"],
+            kind=meta["kind"],
+            title=meta["title"],
+            licence=meta["licence"],
+            source=meta["source"],
+            note=" ".join(meta["note"].split()),
+            in_force=bool(meta["in_force"]),
+            folder=folder,
+            hash=digest,
+            clauses=reader(files),
+        )
+    except (KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
+        raise BookError(f"{meta_path}: damaged or incomplete ({error!r}); restore the file.") from error
+    _check(book)
+    return book
+
+
+def read_book(book_id: str) -> Book:
+    """Read and check one book. Raises `BookError` when it is unknown or has a fault (with file and line)."""
+    for folder in _book_folders():
+        if folder.name == book_id:
+            return _read(folder, sha256_folder(folder))
+    raise BookError(f'There is no book "{book_id[:60]}"; the books here are: {", ".join(list_books())}.')
+
+
+def find_clause(book: Book, text: str) -> Clause:
+    """The clause that ``text`` names. Raises `UnknownClause` for what is no clause id or not in this book."""
+    clause = book.get(parse_clause_id(text))
+    if clause is None:
+        wanted = parse_clause_id(text)
+        if wanted in clause_list(book.edition):
+            raise UnknownClause(f"Clause {wanted} is not yet in the book {book.id}; look it up in the printed Laws.")
+        raise UnknownClause(f'The Laws of {book.edition} have no clause "{wanted}"; check the number.')
+    return clause
+
+
+@lru_cache(maxsize=4)
+def clause_list(edition: str) -> frozenset[ClauseId]:
+    """Every clause id that the edition has, written yet or not; empty when no list of it is bundled."""
+    path = paths.bundled_books_dir() / f"clauses-{edition}.txt"
+    if not path.exists():
+        return frozenset()
+    return frozenset(map(parse_clause_id, path.read_text(encoding="utf-8").split()))
+
+
+def _book_folders() -> Iterator[Path]:
+    for root in (paths.bundled_books_dir(), paths.data_dir() / "books"):
+        if root.is_dir():
+            yield from sorted(folder for folder in root.iterdir() if (folder / "book.yaml").is_file())
+
+
+def _check(book: Book) -> None:
+    known = clause_list(book.edition)
+    seen: dict[ClauseId, Clause] = {}
+    asked: dict[str, Clause] = {}
+    for clause in book.clauses:
+        where = f"{book.id}/{clause.file}:{clause.line}"
+        if clause.id in seen:
+            raise BookError(f"{where}: clause {clause.id} stands twice; it is also in {seen[clause.id].file}.")
+        seen[clause.id] = clause
+        unknown = [ref for ref in (clause.id, *clause.see) if known and ref not in known]
+        unknown += [ref for line in clause.asked for ref in line.also if known and ref not in known]
+        if unknown:
+            raise BookError(f"{where}: the Laws of {book.edition} have no clause {unknown[0]}.")
+        for line in clause.asked:
+            key = " ".join(line.text.casefold().split())
+            if not key:
+                raise BookError(f"{where}: clause {clause.id} has an empty asked-as line.")
+            if key in asked:
+                raise BookError(f'{where}: asked twice, here and under {asked[key].id}: "{line.text[:60]}".')
+            asked[key] = clause
+
+
+def export_clause(clause: Clause) -> dict[str, Any]:
+    """One line of ``book export --json``."""
+    return {
+        "id": str(clause.id),
+        "heading": clause.heading,
+        "text": clause.text,
+        "asked": [line.text for line in clause.asked],
+        "see": [str(ref) for ref in clause.see],
+        "complete": clause.complete,
+    }

@@ -1,0 +1,142 @@
+"""Clause ids: ``64A1``, ``12C1(b)``, ``30B1(b)(ii)``, ``Def:revoke``, ``41A#fn``, ``Note:27``, ``DC4:25.1``.
+
+A clause id says nothing about the edition: everything that stores one keys it by (edition, id), because the same
+number can be another rule in another year.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from index.errors import UnknownClause
+
+LAST_LAW = 93
+"""Number of the last Law in the editions since 1987."""
+
+HIGHEST_BID = 7
+"""A bare number with a letter up to this level may be a bid or a card; above it, it can only be a law."""
+
+# Cyrillic letters that look like a Latin one stand for it; Б, Г and Д stand for the 2nd, 4th and 5th of the alphabet.
+_CYRILLIC = str.maketrans("АВСЕКМОРТХБГДавсекмортхбгд", "ABCEKMOPTXBDEabcekmoptxbde")
+_WORD = r"(?:laws?|rules?|правил[а-я]*|пр|закон[а-я]*|zakon[a-z]*|pravil[a-z]*|l|п|§|art)"
+_PREFIX = re.compile(rf"^{_WORD}\.?\s*(?=\d)", re.IGNORECASE)
+_SHAPE = re.compile(
+    r"(?P<law>\d{1,2})(?P<letter>[A-Z])?(?P<digit>\d{1,2})?(?:\(?(?P<small>[A-Z])\)?)?(?:\(?(?P<last>[IVX]+|\d{1,2})\)?)?"
+    r"(?P<note>#FN\d*)?",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"(?P<kind>def|intro|note|dc\d+)\s*:\s*(?P<name>[\w.][\w. \-]*)", re.IGNORECASE)
+_NAMED_KINDS = {"def": "Def", "intro": "Intro", "note": "Note"}
+_ALIASES = {
+    "honour": "honor",
+    "honors": "honor",
+    "imp": "international-matchpoint",
+    "canceled": "cancelled",
+    "psych": "psychic-call",
+    "psyche": "psychic-call",
+    "left-hand-opponent": "lho",
+    "right-hand-opponent": "rho",
+    "deck": "pack",
+}
+
+# In running text a bare id must not be taken for a bid or a card ("4S", "1NT", "5C"): without the word "law" in front
+# it is written in one piece and needs a digit behind the letter, or a number over seven.
+_LEVELS = (
+    r"(?P<law{n}>\d{{1,2}})(?:{gap}(?P<letter{n}>[A-HАВСЕБГД])(?:{gap}(?P<digit{n}>\d{{1,2}})"
+    r"(?:{gap}(?:\((?P<small{n}>[a-zа-я])\)|(?P<bare{n}>[a-hавсебгд]))(?:{gap}\(?(?P<last{n}>[ivx]+)\)?)?)?)?)?"
+)
+_IN_TEXT = re.compile(
+    rf"(?<![\w.])(?:{_WORD}\.?\s*{_LEVELS.format(n=1, gap=' ?')}|{_LEVELS.format(n=2, gap='')})(?!\w)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class ClauseId:
+    """One clause id, shown as ``text`` and compared by ``key`` (case folded)."""
+
+    text: str = field(compare=False)
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", self.text.casefold())
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def law(self) -> int | None:
+        """Number of the Law, or ``None`` for definitions, notes and commentary."""
+        match = re.match(r"\d+", self.text)
+        return int(match[0]) if match else None
+
+    @property
+    def is_footnote(self) -> bool:
+        """Whether this is a footnote of another clause."""
+        return "#fn" in self.key
+
+    def ancestors(self) -> tuple[ClauseId, ...]:
+        """The ids above this one, nearest first: ``30B1(b)(ii)`` gives ``30B1(b)``, ``30B1``, ``30B``, ``30``."""
+        base, _, note = self.text.partition("#")
+        above = [base] if note else []
+        if not self.law:
+            return tuple(map(ClauseId, above))
+        while (shorter := re.sub(r"(\([^()]*\)|\d+|[A-Z])$", "", base)) and shorter != base:
+            above.append(shorter)
+            base = shorter
+        return tuple(map(ClauseId, above))
+
+
+def parse_clause_id(text: str) -> ClauseId:
+    """Read a clause id however people write it: ``Law 27 B 1 a``, ``27b1a``, ``правило 27В1``, ``zakon 27B1``.
+
+    Raises `UnknownClause` when the text is not a clause id at all; whether a book has it is the book's business.
+    """
+    found = _named(text.strip()) or _numbered(text)
+    if found is None:
+        shown = text.strip()[:40]
+        raise UnknownClause(f'"{shown}" is not a clause number; write it like 27B1(a), Law 64 or Def:revoke.')
+    return found
+
+
+def find_clause_ids(text: str) -> tuple[ClauseId, ...]:
+    """The law numbers named in running text, in order, each once; bids and cards (``4S``, ``1NT``) are not among them."""
+    found: dict[str, ClauseId] = {}
+    for match in _IN_TEXT.finditer(text):
+        n = 1 if match["law1"] else 2
+        law, letter, digit, small, bare, last = (
+            match[f"{part}{n}"] or "" for part in ("law", "letter", "digit", "small", "bare", "last")
+        )
+        sure = n == 1 or digit or (letter and int(law) > HIGHEST_BID)
+        clause = _numbered(law + letter + digit + (small or bare) + last) if sure else None
+        if clause is not None:
+            found.setdefault(clause.key, clause)
+    return tuple(found.values())
+
+
+def _named(text: str) -> ClauseId | None:
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        return None
+    kind = match["kind"].casefold()
+    name = re.sub(r"[\s_]+", "-", match["name"].strip().casefold())
+    if kind == "def":
+        name = _ALIASES.get(name, name)
+    return ClauseId(f"{_NAMED_KINDS.get(kind, kind.upper())}:{name}")
+
+
+def _numbered(text: str) -> ClauseId | None:
+    bare = _PREFIX.sub("", text.strip()).translate(_CYRILLIC)
+    bare = re.sub(r"[\s.,:\-]+", "", bare)
+    match = _SHAPE.fullmatch(bare)
+    if match is None or not 1 <= int(match["law"]) <= LAST_LAW:
+        return None
+    if match["last"] and not match["small"]:
+        return None
+    typed_in_brackets = "(" in bare
+    small = match["small"] and (match["small"] if typed_in_brackets else match["small"].lower())
+    last = match["last"] and match["last"].lower()
+    shown = str(int(match["law"])) + (match["letter"] or "").upper() + (match["digit"] or "")
+    shown += f"({small})" if small else ""
+    shown += f"({last})" if last else ""
+    return ClauseId(shown + (match["note"] or "").lower())

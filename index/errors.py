@@ -1,0 +1,35 @@
+"""The family of errors that people see: each message says what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class TablelawError(Exception):
+    """Base of all errors whose message is one sentence meant for the person at the keyboard."""
+
+
+class BadQuestion(TablelawError):
+    """The question cannot be used: empty, too long, or not text."""
+
+
+class BookError(TablelawError):
+    """A law book is missing, unknown, or has a fault in one of its files."""
+
+
+class UnknownClause(TablelawError):
+    """A clause id that cannot be read or that the book does not have."""
+
+
+class IndexFault(TablelawError):
+    """An index cannot be built or opened."""
+
+
+class ModelError(TablelawError):
+    """A model is missing, damaged, or cannot be loaded or fetched."""
+
+
+class BackendError(TablelawError):
+    """A language model that was loaded or reached does not answer as it should."""
+
+
+class ContractError(TablelawError):
+    """An option, fact, state file or batch line that does not have the promised form."""

@@ -1,0 +1,14 @@
+"""One reader a source layout: each turns the files of a book folder into clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from index.readers.markdown import read_markdown
+from index.types import Clause
+
+Reader = Callable[[Sequence[Path]], tuple[Clause, ...]]
+
+READERS: dict[str, Reader] = {"markdown": read_markdown}
+"""Name in ``book.yaml`` (``reader:``) -> the function that reads those files."""

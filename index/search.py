@@ -1,0 +1,108 @@
+"""Find the clauses that answer a question.
+
+Four ranked lists are fused by reciprocal rank (Cormack, Clarke & Büttcher 2009): dense and BM25, each over the clause
+texts and over the asked-as lines, a clause counting by its best row. Clauses named by number come first. Clauses that the
+best ones refer to follow with a share of their score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index.clause_id import ClauseId
+from index.store import SearchIndex
+from index.types import Hit
+
+TOP_K = 10
+"""Clauses a search gives unless told otherwise."""
+RRF_K = 10
+"""Constant of reciprocal rank fusion: the larger, the less the first places count."""
+DEPTH = 50
+"""Clauses of each list that take part in the fusion."""
+LIST_WEIGHTS = {"dense-clause": 1.0, "dense-asked": 1.0, "bm25-clause": 0.5, "bm25-asked": 0.5}
+"""Weights of the four lists (first setting; learned from questions in a later step)."""
+NEIGHBOUR_SOURCES = 3
+"""The best clauses whose cross references are pulled in."""
+NEIGHBOUR_SHARE = 0.5
+"""Share of its referrer's score that a clause pulled in by a cross reference gets."""
+CHILD_SHARE = 0.95
+"""Share of a lead-in's score ("may do one of these:") that the clauses below it get: without them it says nothing."""
+
+
+def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> list[Hit]:
+    """The ``k`` best clauses, best first. ``named``: ids that stand in the question; they and their branches lead.
+
+    Scores are in (0, 1], relative to a clause that is first in every list; a clause named by number scores 1.
+    """
+    clauses = index.book.clauses
+    cosine_rows = _cosines(index, question)
+    bm25_rows = index.bm25.scores(question)
+    lists = {}
+    for name, rows in (("dense", cosine_rows), ("bm25", bm25_rows)):
+        for kind, mask in (("clause", ~index.row_asked), ("asked", index.row_asked)):
+            lists[f"{name}-{kind}"] = _best_by_clause(rows, mask, index.row_clause, len(clauses))
+    fused = _fuse(lists)
+    _pull_in_neighbours(index, fused)
+    cosine = np.maximum(lists["dense-clause"], lists["dense-asked"])
+    ranked = _named_first(index, named)
+    taken = set(ranked)
+    ranked += [int(c) for c in np.argsort(-fused, kind="stable") if fused[c] > 0 and int(c) not in taken]
+    hits = []
+    for c in ranked[:k]:
+        by_number = c in taken
+        score = 1.0 if by_number else float(fused[c])
+        hits.append(Hit(clauses[c], round(score, 6), 1.0 if by_number else float(max(cosine[c], 0.0))))
+    return hits
+
+
+def _cosines(index: SearchIndex, question: str) -> NDArray[np.float32]:
+    query = index.embedder.encode([question], "query")
+    count = index.vectors.ntotal
+    scores, rows = index.vectors.search(query, count)
+    out = np.empty(count, dtype=np.float32)
+    out[rows[0]] = scores[0]
+    return out
+
+
+def _best_by_clause(
+    rows: NDArray[np.float32], mask: NDArray[np.bool_], row_clause: NDArray[np.int64], clauses: int
+) -> NDArray[np.float32]:
+    best = np.full(clauses, -1.0, dtype=np.float32)
+    np.maximum.at(best, row_clause[mask], rows[mask])
+    return best
+
+
+def _fuse(lists: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
+    total = sum(LIST_WEIGHTS.values()) / (RRF_K + 1)
+    fused = np.zeros(len(next(iter(lists.values()))))
+    for name, scores in lists.items():
+        order = np.argsort(-scores, kind="stable")[:DEPTH]
+        for rank, clause in enumerate(order, start=1):
+            if scores[clause] > 0:
+                fused[clause] += LIST_WEIGHTS[name] / (RRF_K + rank) / total
+    return fused
+
+
+def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64]) -> None:
+    book = index.book
+    position = {clause.id: k for k, clause in enumerate(book.clauses)}
+    for best in np.argsort(-fused, kind="stable")[:NEIGHBOUR_SOURCES]:
+        clause = book.clauses[best]
+        pulled = [(ref, NEIGHBOUR_SHARE) for ref in clause.see]
+        if clause.text.endswith(":"):
+            pulled += [(below.id, CHILD_SHARE) for below in book.branch(clause.id)[1:]]
+        for ref, share in pulled:
+            if (k := position.get(ref)) is not None and book.clauses[k].text:
+                fused[k] = max(fused[k], share * fused[best])
+
+
+def _named_first(index: SearchIndex, named: Iterable[ClauseId]) -> list[int]:
+    position = {clause.id: k for k, clause in enumerate(index.book.clauses)}
+    found: list[int] = []
+    for clause_id in named:
+        branch = [position[c.id] for c in index.book.branch(clause_id) if c.text or c.id == clause_id]
+        found += [k for k in branch if k not in found]
+    return found

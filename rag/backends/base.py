@@ -1,0 +1,47 @@
+"""The protocol of a language model, and the choice of one by ``--llm``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from index.errors import ModelError
+from rag.models import LANGUAGE_MODELS, find_gguf
+from rag.prompt import Prompt
+
+MAX_TOKENS = 200
+"""Longest answer a model may write, in tokens."""
+CONTEXT_TOKENS = 4096
+"""Context window opened for a local model, in tokens."""
+
+
+class Backend(Protocol):
+    """A language model that writes the answer to a prompt, piece by piece."""
+
+    name: str
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """The answer in pieces as they come. Raises `BackendError` when the model fails or cannot be reached."""
+        ...
+
+
+def open_backend(llm: str | None) -> Backend | None:
+    """The backend that ``--llm`` names: a URL, a GGUF path, a role of the catalogue, or ``none``.
+
+    Without a choice (``None``) the default model is used where it is present and llama-cpp-python is installed, else
+    none: then answers quote the law. Raises `ModelError` when an explicit choice cannot be opened.
+    """
+    if llm == "none":
+        return None
+    if llm and llm.startswith(("http://", "https://")):
+        from rag.backends.server import ServerBackend
+
+        return ServerBackend(llm)
+    from rag.backends.llamacpp import LlamaBackend, is_installed
+
+    if llm is None and not (is_installed() and LANGUAGE_MODELS["llm"].path.exists()):
+        return None
+    path = find_gguf(llm or "llm")
+    if not is_installed():
+        raise ModelError("llama-cpp-python is not installed; run: make llm, or use --llm none or --llm URL")
+    return LlamaBackend(path)

@@ -1,0 +1,134 @@
+"""Many questions at once: JSON lines in, JSON lines out, in input order; a line that fails carries ``error``."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from index.embedder import Progress
+from index.errors import ContractError, TablelawError
+from rag.desk import Ask, Desk, answer_whole, find
+from rag.ruling import State, state_from_json, state_to_json, to_json
+
+
+def parse_facts(pairs: Sequence[str]) -> dict[str, str]:
+    """``F=V`` options as a mapping. Raises `ContractError` for one without an equals sign."""
+    facts = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise ContractError(f'"{pair[:40]}" is not a fact; write it as --fact name=value.')
+        facts[name.strip()] = value.strip()
+    return facts
+
+
+def read_state(path: Path) -> State | None:
+    """The case kept in a file, or ``None`` when there is no file yet. Raises `ContractError` for a damaged one."""
+    if not path.exists():
+        return None
+    try:
+        return state_from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise ContractError(f"{path} does not hold a case ({type(error).__name__}); name another file.") from error
+
+
+def write_state(path: Path, state: State) -> None:
+    """Keep the case in a file, replaced in one step. Raises `ContractError` when it cannot be written."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_text(json.dumps(state_to_json(state), ensure_ascii=False, indent=1), encoding="utf-8")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise ContractError(f"The case cannot be kept in {path} ({error.strerror}); name another file.") from error
+
+
+def search_json(desk: Desk, ask: Ask, k: int) -> dict[str, Any]:
+    """The contract of ``tablelaw search --json``."""
+    started = time.perf_counter()
+    question, hits = find(desk, ask.question, k, ask.book, ask.lang)
+    elapsed = round(1000 * (time.perf_counter() - started), 1)
+    book = desk.index_of(ask.book or _default_book()).book
+    shown = [
+        {"id": str(h.clause.id), "heading": book.heading_path(h.clause), "text": h.clause.text, "score": h.score}
+        for h in hits
+    ]
+    return {"question": question.text, "book": book.id, "hits": shown, "search_ms": elapsed}
+
+
+def run_ask_batch(desk: Desk, source: Path, target: Path, defaults: Ask, progress: Progress | None = None) -> None:
+    """``ask --batch``: keys ``id, question, book, lang, facts, state`` of a line win over the defaults."""
+    _run(source, target, defaults, lambda ask: to_json(answer_whole(desk, ask).ruling), progress)
+
+
+def run_search_batch(
+    desk: Desk, source: Path, target: Path, defaults: Ask, k: int, progress: Progress | None = None
+) -> None:
+    """``search --batch``: as `run_ask_batch`, with the hits instead of the answer."""
+    _run(source, target, defaults, lambda ask: search_json(desk, ask, k), progress)
+
+
+def _run(
+    source: Path,
+    target: Path,
+    defaults: Ask,
+    work: Callable[[Ask], Mapping[str, Any]],
+    progress: Progress | None,
+) -> None:
+    try:
+        lines = [line for line in source.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ContractError(f"{source} cannot be read ({type(error).__name__}); give a UTF-8 file of JSON lines.") from error
+    fresh = target.with_name(f".{target.name}.new")
+    try:
+        with fresh.open("w", encoding="utf-8") as out:
+            for number, result in enumerate(_answers(lines, defaults, work), start=1):
+                out.write(json.dumps(result, ensure_ascii=False) + "\n")
+                out.flush()
+                if progress:
+                    progress(number, len(lines))
+        os.replace(fresh, target)
+    except OSError as error:
+        raise ContractError(f"{target} cannot be written ({error.strerror}); name another file.") from error
+
+
+def _answers(
+    lines: Sequence[str], defaults: Ask, work: Callable[[Ask], Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    for line in lines:
+        head: dict[str, Any] = {}
+        try:
+            data = json.loads(line)
+            if not isinstance(data, dict):
+                raise ContractError("A batch line must be a JSON object with id and question.")
+            head = {"id": data.get("id"), "question": data.get("question")}
+            yield {"id": data.get("id"), **work(_ask_of(data, defaults))}
+        except ValueError as error:
+            yield {**head, "error": f"This line is not JSON ({error})."}
+        except TablelawError as error:
+            yield {**head, "error": str(error)}
+
+
+def _ask_of(data: Mapping[str, Any], defaults: Ask) -> Ask:
+    facts = data.get("facts") or defaults.facts
+    if not isinstance(facts, dict):
+        raise ContractError("facts must be a JSON object of names and values.")
+    state = data.get("state")
+    return replace(
+        defaults,
+        question=data.get("question"),
+        book=data.get("book") or defaults.book,
+        lang=data.get("lang") or defaults.lang,
+        facts={str(name): str(value) for name, value in facts.items()},
+        state=state_from_json(state) if state else defaults.state,
+    )
+
+
+def _default_book() -> str:
+    from index.books import DEFAULT_BOOK
+
+    return DEFAULT_BOOK

@@ -1,0 +1,245 @@
+"""The front desk: a question comes in, a growing `Ruling` goes out. Read from here downwards.
+
+question -> search (law cards at once) -> floor ("the book does not cover it") -> model (checked sentences) -> or quotes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from index.bm25 import Bm25
+from index.books import DEFAULT_BOOK, clause_list, read_book
+from index.embedder import Embedder, Progress
+from index.errors import BackendError, ContractError
+from index.search import search
+from index.store import Say, SearchIndex, open_index
+from index.types import Book, Clause, Hit
+from rag.backends import Backend, open_backend
+from rag.calibration import Calibration, calibration_for
+from rag.generate import CONTEXT_CLAUSES, generate
+from rag.models import open_embedder
+from rag.question import Question, read_question
+from rag.ruling import LawCard, Ruling, Sentence, State, Status, Timings, Turn
+from rag.strings import strings
+
+QUOTED_CLAUSES = 2
+"""Clauses quoted when there is no generated answer."""
+NEAREST_WHEN_NOT_COVERED = 3
+"""Cards shown beside "the book does not cover it", in case it does after all."""
+NO_MODEL = "none"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question as it comes in from the command line, a batch line or the page."""
+
+    question: Any
+    book: str | None = None
+    lang: str = "auto"
+    facts: Mapping[str, str] = field(default_factory=dict)
+    state: State | None = None
+
+
+@dataclass(frozen=True)
+class Update:
+    """A snapshot of the answer while it grows; ``notice`` says in one sentence why it only quotes."""
+
+    ruling: Ruling
+    done: bool
+    notice: str = ""
+
+
+@dataclass
+class Desk:
+    """The opened models and indexes; safe to use from several threads (models lock themselves)."""
+
+    embedder: Embedder
+    backend: Backend | None
+    say: Say | None = None
+    progress: Progress | None = None
+    _indexes: dict[str, SearchIndex] = field(default_factory=dict)
+
+    def index_of(self, book_id: str) -> SearchIndex:
+        """The index of a book, opened (and built if need be) once, opened anew when the book's files change."""
+        book = read_book(book_id)
+        index = self._indexes.get(book_id)
+        if index is None or index.book.hash != book.hash:
+            index = open_index(book, self.embedder, self.say, self.progress)
+            self._indexes[book_id] = index
+        return index
+
+
+def open_desk(llm: str | None = None, say: Say | None = None, progress: Progress | None = None) -> Desk:
+    """Load the embedder and the language model (`open_backend` on ``llm``). Raises `ModelError`."""
+    return Desk(open_embedder(), open_backend(llm), say, progress)
+
+
+def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = "auto") -> tuple[Question, list[Hit]]:
+    """Read a question and search for it. Raises `BadQuestion`, `BookError`, `IndexFault`."""
+    index = desk.index_of(book_id or DEFAULT_BOOK)
+    question = _read(text, lang, index.book, index.bm25)
+    return question, search(index, question.search_text, k, question.named)
+
+
+def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
+    """Answer one question: first a snapshot with the law cards, then one a checked sentence, last the whole (``done``).
+
+    Raises `BadQuestion`, `BookError`, `ContractError`, `IndexFault`; a failing model is no error but ends in quotes.
+    """
+    started = time.perf_counter()
+    if ask.facts:
+        raise ContractError(f'No procedure uses the fact "{next(iter(ask.facts))[:40]}"; leave --fact out.')
+    state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
+    index = desk.index_of(ask.book or state.book)
+    lang = ask.lang if ask.lang != "auto" else "auto"
+    question = _read(ask.question, lang, index.book, index.bm25)
+    earlier = tuple(turn.question for turn in state.turns)
+    hits = search(index, " ".join([*earlier[-1:], question.search_text]), CONTEXT_CLAUSES, question.named)
+    clock = _Clock(started, _ms(started))
+    draft = _draft(index.book, question, hits, state, desk.backend, clock)
+    yield Update(draft, done=False)
+
+    floor = calibration_for(desk.embedder.hash)
+    if floor and not _covered(hits, floor):
+        yield _finish(_not_covered(draft), clock)
+        return
+    backend, notice = _usable_backend(desk.backend, index.book, floor, question.lang)
+    if backend is None:
+        yield _finish(_quote(draft), clock, notice)
+        return
+    yield from _generated(backend, index.book, question, earlier, draft, [hit.clause for hit in hits], clock)
+
+
+def answer_whole(desk: Desk, ask: Ask) -> Update:
+    """The last snapshot of `answer`."""
+    update = None
+    for update in answer(desk, ask):  # noqa: B007
+        pass
+    assert update is not None
+    return update
+
+
+@dataclass
+class _Clock:
+    started: float
+    search_ms: float
+    first_token_ms: float | None = None
+    model_first_token_ms: float | None = None
+
+    def timings(self) -> Timings:
+        return Timings(self.search_ms, _ms(self.started), self.first_token_ms, self.model_first_token_ms)
+
+
+def _ms(since: float) -> float:
+    return round(1000 * (time.perf_counter() - since), 1)
+
+
+def _read(text: Any, lang: str, book: Book, bm25: Bm25) -> Question:
+    question = read_question(text, lang, bm25.knows)
+    known = clause_list(book.edition) or {clause.id for clause in book.clauses}
+    return replace(question, named=tuple(clause_id for clause_id in question.named if clause_id in known))
+
+
+def _covered(hits: Sequence[Hit], calibration: Calibration) -> bool:
+    return any(hit.cosine >= calibration.floor for hit in hits)
+
+
+def _usable_backend(
+    backend: Backend | None, book: Book, floor: Calibration | None, lang: str
+) -> tuple[Backend | None, str]:
+    """The backend, or none with the reason in one sentence."""
+    text = strings(lang)
+    if not book.in_force:
+        return None, text["not_in_force"].format(edition=book.edition)
+    if backend is None:
+        return None, text["quote_no_model"]
+    if floor is None:
+        return None, text["quote_uncalibrated"]
+    return backend, ""
+
+
+def _draft(
+    book: Book, question: Question, hits: Sequence[Hit], state: State, backend: Backend | None, clock: _Clock
+) -> Ruling:
+    return Ruling(
+        question=question.text,
+        lang=question.lang,
+        book=book.id,
+        edition=book.edition,
+        status="quote",
+        answer="",
+        sentences=(),
+        cites=(),
+        laws=tuple(card(book, hit.clause, hit.score) for hit in hits),
+        ask=(),
+        procedure=None,
+        then=(),
+        state=replace(state, book=book.id, lang=question.lang),
+        model=backend.name if backend else NO_MODEL,
+        timings=clock.timings(),
+    )
+
+
+def card(book: Book, clause: Clause, score: float) -> LawCard:
+    """The law card of a clause."""
+    source = book.source if book.kind == "law" else book.kind
+    return LawCard(str(clause.id), book.heading_path(clause), clause.text, score, book.id, source)
+
+
+def _generated(
+    backend: Backend,
+    book: Book,
+    question: Question,
+    earlier: Sequence[str],
+    draft: Ruling,
+    clauses: Sequence[Clause],
+    clock: _Clock,
+) -> Iterator[Update]:
+    asked_at = _ms(clock.started)
+
+    def first_token(seconds: float) -> None:
+        clock.model_first_token_ms = round(asked_at + 1000 * seconds, 1)
+
+    text = strings(question.lang)
+    sentences: list[Sentence] = []
+    notice = text["quote_unverified"]
+    try:
+        texts = [clause for clause in clauses if clause.text]
+        for sentence in generate(backend, book, texts, question.text, earlier, first_token):
+            clock.first_token_ms = clock.first_token_ms or _ms(clock.started)
+            sentences.append(sentence)
+            yield Update(_with(draft, sentences, "ruling"), done=False)
+    except BackendError as error:
+        notice = f"{text['quote_model_failed']} ({error})"
+    if sentences:
+        yield _finish(_with(draft, sentences, "ruling"), clock)
+    else:
+        yield _finish(_quote(draft), clock, notice)
+
+
+def _with(draft: Ruling, sentences: Sequence[Sentence], status: Status) -> Ruling:
+    cites = tuple(dict.fromkeys(clause_id for sentence in sentences for clause_id in sentence.cites))
+    whole = " ".join(sentence.text for sentence in sentences)
+    return replace(draft, status=status, answer=whole, sentences=tuple(sentences), cites=cites)
+
+
+def _quote(draft: Ruling) -> Ruling:
+    """The best clauses in the book's own words: what is shown when nothing else can be vouched for."""
+    best = [law for law in draft.laws if law.text][:QUOTED_CLAUSES]
+    return _with(draft, [Sentence(law.text, (law.id,)) for law in best], "quote")
+
+
+def _not_covered(draft: Ruling) -> Ruling:
+    sentence = strings(draft.lang)["not_covered"].format(edition=draft.edition)
+    return replace(draft, status="not-covered", answer=sentence, laws=draft.laws[:NEAREST_WHEN_NOT_COVERED])
+
+
+def _finish(ruling: Ruling, clock: _Clock, notice: str = "") -> Update:
+    if clock.first_token_ms is None:
+        clock.first_token_ms = _ms(clock.started)
+    turn = Turn(ruling.question, ruling.answer, ruling.cites)
+    state = replace(ruling.state, turns=(*ruling.state.turns, turn))
+    return Update(replace(ruling, state=state, timings=clock.timings()), done=True, notice=notice)

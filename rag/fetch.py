@@ -1,0 +1,72 @@
+"""Download files: with progress, resumed where it stopped, and checked against a SHA-256 before anyone uses them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+from index.errors import ModelError
+from index.hashing import sha256_file
+
+Progress = Callable[[int, int], None]
+"""Called with (bytes done, bytes in all; 0 when unknown)."""
+
+TIMEOUT = httpx.Timeout(30.0, connect=4.0)
+"""Seconds. A hub that cannot be reached is given up within seconds, so that the next source gets its turn."""
+_CHUNK = 1 << 20
+
+
+class SourceUnreachable(ModelError):
+    """A source did not answer, or does not have the file: another one may."""
+
+
+def fetch(url: str, target: Path, sha256: str, progress: Progress | None = None) -> Path:
+    """Download ``url`` to ``target``, resuming ``target.part``; the file appears only when its SHA-256 is right.
+
+    Raises `SourceUnreachable` when the source does not deliver, `ModelError` when what it delivers is another file.
+    """
+    if target.exists() and sha256_file(target) == sha256:
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    try:
+        _download(url, part, progress)
+    except httpx.HTTPError as error:
+        host = httpx.URL(url).host
+        raise SourceUnreachable(
+            f"{target.name} could not be fetched from {host} ({type(error).__name__}); check the network and run it again: "
+            "what has arrived is kept."
+        ) from error
+    if sha256_file(part) != sha256:
+        part.unlink()
+        raise ModelError(f"What arrived as {target.name} is not that file (SHA-256 differs); run it again.")
+    os.replace(part, target)
+    return target
+
+
+@retry(
+    retry=retry_if_exception_type((httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout)),
+    stop=stop_after_attempt(5),
+    wait=wait_exponential(max=8),
+    reraise=True,
+)
+def _download(url: str, part: Path, progress: Progress | None) -> None:
+    have = part.stat().st_size if part.exists() else 0
+    headers = {"Range": f"bytes={have}-"} if have else {}
+    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=TIMEOUT) as answer:
+        if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return  # all of it is here already; the hash decides
+        answer.raise_for_status()
+        resumed = answer.status_code == httpx.codes.PARTIAL_CONTENT
+        have = have if resumed else 0
+        total = have + int(answer.headers.get("Content-Length", 0))
+        with part.open("ab" if resumed else "wb") as out:
+            for chunk in answer.iter_bytes(_CHUNK):
+                out.write(chunk)
+                have += len(chunk)
+                if progress:
+                    progress(have, total)

@@ -1,0 +1,73 @@
+"""Read a question: its language, law numbers named in it, Russian written in Latin letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cyrtranslit
+
+from index.bm25 import STOP_WORDS, split_words, stem
+from index.clause_id import ClauseId, find_clause_ids
+from index.errors import BadQuestion
+
+MAX_CHARS = 4000
+"""Longest question, in characters: a page of text. Longer ones are told so, not cut."""
+LANGUAGES = ("en", "ru")
+LONG_WORD = 4
+"""Letters from which a word known to the book tells the language; shorter ones coincide too often."""
+
+_CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
+_LATIN = re.compile(r"[a-z]", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2028-\u202e\ufeff]")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as read: ``text`` as typed, ``search_text`` in the script of its language, ``named`` clause ids."""
+
+    text: str
+    lang: str
+    search_text: str
+    named: tuple[ClauseId, ...]
+
+
+def read_question(text: Any, lang: str = "auto", knows: Callable[[str], bool] | None = None) -> Question:
+    """Read what was typed. ``knows`` tells whether a stemmed word occurs in the book or its asked-as lines.
+
+    Raises `BadQuestion` for what cannot be a question: not text, empty, over `MAX_CHARS` characters.
+    """
+    if not isinstance(text, str):
+        raise BadQuestion("The question must be text: tell what happened at the table.")
+    clean = _CONTROL.sub(" ", text).strip()
+    if not clean or not any(char.isalnum() for char in clean):
+        raise BadQuestion("The question is empty: tell in a sentence what happened at the table.")
+    if len(clean) > MAX_CHARS:
+        raise BadQuestion(
+            f"The question has {len(clean):,} characters, the limit is {MAX_CHARS:,}: tell what happened in a few sentences."
+        )
+    if lang not in ("auto", *LANGUAGES):
+        raise BadQuestion(f'There is no language "{lang[:20]}"; use {", ".join(LANGUAGES)} or auto.')
+    cyrillic, latin = len(_CYRILLIC.findall(clean)), len(_LATIN.findall(clean))
+    search_text, written = clean, "ru" if 2 * cyrillic > latin else "en"
+    if written == "en" and lang != "en" and knows and _is_transliterated(clean, knows):
+        search_text, written = to_cyrillic(clean), "ru"
+    return Question(clean, written if lang == "auto" else lang, search_text, find_clause_ids(clean))
+
+
+def to_cyrillic(text: str) -> str:
+    """Russian in Latin letters to Cyrillic (``zahod ne v ochered`` -> ``заход не в очеред``)."""
+    return str(cyrtranslit.to_cyrillic(text, "ru"))
+
+
+def _is_transliterated(text: str, knows: Callable[[str], bool]) -> bool:
+    """Whether more words count as Russian than as English, and at least two: function words, and longer words known."""
+    russian = _familiar(to_cyrillic(text), knows)
+    return russian > max(1, _familiar(text, knows))
+
+
+def _familiar(text: str, knows: Callable[[str], bool]) -> int:
+    words = split_words(text)
+    return sum(word in STOP_WORDS or (len(word) >= LONG_WORD and knows(stem(word))) for word in words)

@@ -1,0 +1,117 @@
+"""The answer object: a `Ruling` and its parts, and its JSON form (the contract of ``tablelaw ask --json``)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from index.errors import ContractError
+
+Status = Literal["ruling", "judgement", "ask", "quote", "not-covered"]
+Part = Literal["now", "options", "later", "say"]
+STATE_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One checked sentence and the ids of the clauses it rests on."""
+
+    text: str
+    cites: tuple[str, ...]
+    part: Part = "now"
+
+
+@dataclass(frozen=True)
+class LawCard:
+    """A clause as shown beside the answer. ``source`` says whose wording it is: restated, imported or commentary."""
+
+    id: str
+    heading: str
+    text: str
+    score: float
+    book: str
+    source: str
+
+
+@dataclass(frozen=True)
+class AskedFact:
+    """A fact that is still to be asked, with its options."""
+
+    fact: str
+    question: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Milliseconds from the question to each event; ``None`` for what did not happen."""
+
+    search_ms: float
+    total_ms: float
+    first_token_ms: float | None = None
+    model_first_token_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An earlier question of the same case and what was answered."""
+
+    question: str
+    answer: str
+    cites: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """What a case carries from one question to the next; travels as JSON in ``--state FILE``."""
+
+    book: str
+    lang: str
+    turns: tuple[Turn, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """The answer to one question. While it grows, each snapshot holds what has been checked so far and nothing else."""
+
+    question: str
+    lang: str
+    book: str
+    edition: str
+    status: Status
+    answer: str
+    sentences: tuple[Sentence, ...]
+    cites: tuple[str, ...]
+    laws: tuple[LawCard, ...]
+    ask: tuple[AskedFact, ...]
+    procedure: dict[str, Any] | None
+    then: tuple[Ruling, ...]
+    state: State
+    model: str
+    timings: Timings
+
+
+def to_json(ruling: Ruling) -> dict[str, Any]:
+    """The contract's form, keys in its order."""
+    data = asdict(ruling)
+    data["state"] = state_to_json(ruling.state)
+    data["then"] = [to_json(second) for second in ruling.then]
+    return data
+
+
+def state_to_json(state: State) -> dict[str, Any]:
+    """The form that ``--state FILE`` holds."""
+    return {"version": STATE_VERSION, **asdict(state)}
+
+
+def state_from_json(data: Any) -> State:
+    """Read what `state_to_json` wrote. Raises `ContractError` for anything else."""
+    try:
+        if data["version"] != STATE_VERSION:
+            raise ContractError(f"The state is of version {data['version']}, not {STATE_VERSION}; start a new case.")
+        turns = tuple(Turn(str(t["question"]), str(t["answer"]), tuple(map(str, t["cites"]))) for t in data["turns"])
+        facts = {str(fact): str(value) for fact, value in data["facts"].items()}
+        return State(str(data["book"]), str(data["lang"]), turns, facts)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ContractError("The state is not one that tablelaw wrote; start a new case with another file.") from error

@@ -1,0 +1,107 @@
+"""What the command line prints for people: laws, rulings, tables and progress, through rich."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from index.types import Book, Clause
+from rag.desk import Update
+from rag.strings import authority, strings
+
+_OUT = Console(highlight=False, soft_wrap=False)
+_ERR = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def err(line: str) -> None:
+    """One line on stderr."""
+    _ERR.print(line, markup=False)
+
+
+class Bar:
+    """A progress bar on stderr that appears with the first progress and leaves nothing behind."""
+
+    def __init__(self, title: str, unit: str = "items") -> None:
+        self._title = title
+        columns = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), columns, TimeRemainingColumn(), console=_ERR, transient=True
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bar.stop()
+
+    def progress(self, done: int, total: int) -> None:
+        """Show ``done`` of ``total`` (0: unknown)."""
+        if self._task is None:
+            self._bar.start()
+            self._task = self._bar.add_task(self._title, total=total or None)
+        self._bar.update(self._task, completed=done, total=total or None)
+
+
+def print_clauses(book: Book, found: Clause | None, clauses: Sequence[Clause]) -> None:
+    """A branch of the book, indented by level, with the headings above it and the line that says whose wording it is."""
+    base = 0
+    if found is not None:
+        above = book.heading_path(found).split(" > ")[:-1]
+        if above:
+            _OUT.print(Text(" > ".join(above), style="dim"))
+        base = _level(found)
+    for clause in clauses:
+        indent = 2 * max(0, _level(clause) - base)
+        head = Text.assemble((str(clause.id), "bold cyan"), "  ", (clause.heading, "bold"))
+        _OUT.print(Padding(head, (0, 0, 0, indent)))
+        if clause.text:
+            _OUT.print(Padding(Markdown(clause.text), (0, 0, 1, indent + 2)))
+    _OUT.print(Text(authority("en", book.edition, book.source), style="dim"))
+
+
+def print_ruling(update: Update) -> None:
+    """A ruling: each sentence with its clause numbers, then the clauses, then who rules."""
+    ruling = update.ruling
+    text = strings(ruling.lang)
+    _OUT.print(Text(text[f"status_{ruling.status}"], style="bold"))
+    if update.notice:
+        _OUT.print(Text(update.notice, style="dim"))
+    for sentence in ruling.sentences:
+        _OUT.print(Text.assemble(sentence.text, " ", (f"[{'; '.join(sentence.cites)}]", "bold cyan")))
+    if not ruling.sentences:
+        _OUT.print(Text(ruling.answer))
+    not_covered = ruling.status == "not-covered"
+    _OUT.print(Text("\n" + text["nearest_heading" if not_covered else "laws_heading"], style="bold"))
+    print_hits([{"id": law.id, "heading": law.heading, "text": law.text} for law in ruling.laws])
+    source = ruling.laws[0].source if ruling.laws else "restated"
+    _OUT.print(Text("\n" + authority(ruling.lang, ruling.edition, source), style="dim"))
+
+
+def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
+    """Clauses found, best first."""
+    for hit in hits:
+        score = f"  {hit['score']:.3f}" if "score" in hit else ""
+        _OUT.print(Text.assemble((hit["id"], "bold cyan"), (f"{score}  {hit['heading']}", "dim")))
+        _OUT.print(Padding(Text(hit["text"]), (0, 0, 0, 2)))
+
+
+def print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """The named columns of rows as a table."""
+    table = Table(*columns, box=box.SIMPLE)
+    for row in rows:
+        table.add_row(*(str(row[column]) for column in columns))
+    _OUT.print(table)
+
+
+def _level(clause: Clause) -> int:
+    return len(clause.id.ancestors())
