@@ -1,1 +1,230 @@
-"""placeholder"""
+"""The web app: FastAPI with routes of our own, and the page (Gradio) mounted at ``/``. ``python app.py`` serves it."""
+
+from __future__ import annotations
+
+import html
+import os
+import secrets
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from index import paths
+from index.books import DEFAULT_BOOK, export_clause, find_clause, read_book
+from index.errors import BadQuestion, ModelError, ServerError, TablelawError, UnknownClause
+from rag.cases import Cases
+from rag.desk import Desk, open_desk
+from rag.models import check_models
+from rag.page.render import case_html, choose_language, css, law_html, script
+from rag.question import read_question
+from rag.running import Running
+from rag.strings import strings
+from rag.terminal import err
+
+HOST = "127.0.0.1"
+DEVICE_COOKIE = "tablelaw_device"
+_YEAR = 365 * 24 * 3600
+# The page must work with no internet at all: the browser itself refuses every other address.
+CONTENT_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+)
+
+
+class LazyDesk:
+    """The desk, loaded in the background so that the page is there at once; a question waits for it."""
+
+    def __init__(self, llm: str | None, book: str) -> None:
+        self._llm, self._book = llm, book
+        self._loaded = threading.Event()
+        self._desk: Desk | None = None
+        self._fault: TablelawError | None = None
+        threading.Thread(target=self._load, daemon=True, name="load-models").start()
+
+    def _load(self) -> None:
+        try:
+            desk = open_desk(self._llm, say=err)
+            desk.index_of(self._book)
+            self._desk = desk
+            err(f"Ready to answer from {self._book} with {desk.backend.name if desk.backend else 'no language model'}.")
+        except TablelawError as error:
+            self._fault = error
+            err(str(error))
+        except Exception as error:
+            self._fault = ModelError(f"The models could not be loaded ({type(error).__name__}: {error}); see the log.")
+            raise
+        finally:
+            self._loaded.set()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether questions are answered without waiting."""
+        return self._desk is not None
+
+    def __call__(self) -> Desk:
+        """The desk, once loaded. Raises what went wrong while loading."""
+        self._loaded.wait()
+        if self._desk is None:
+            raise self._fault or ModelError("The models could not be loaded; see the log.")
+        return self._desk
+
+
+def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
+    """The whole web app over a desk; later routes are added here, before Gradio takes the rest."""
+    app = FastAPI(title="Tablelaw", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    _add_middleware(app)
+
+    @app.get("/health")
+    def health() -> dict[str, Any]:
+        """Whether the server lives and the models are loaded."""
+        return {"status": "ok", "loaded": getattr(desk, "is_loaded", True), "book": book}
+
+    @app.get("/law/{clause_id:path}")
+    def law(clause_id: str, request: Request) -> Response:
+        """A clause as a page, as a panel of the page, or as JSON, by what the caller accepts."""
+        accept = request.headers.get("accept", "")
+        wants_json = "application/json" in accept and "text/html" not in accept
+        try:
+            opened = read_book(book)
+            clause = find_clause(opened, clause_id)
+        except UnknownClause as error:
+            if wants_json:
+                return JSONResponse({"error": str(error)}, status_code=404)
+            return HTMLResponse(f"<p>{html.escape(str(error))}</p>", status_code=404)
+        if wants_json:
+            branch = [export_clause(c) for c in opened.branch(clause.id)]
+            return JSONResponse({"book": opened.id, "edition": opened.edition, "clauses": branch})
+        lang = choose_language(request.headers.get("accept-language"))
+        return HTMLResponse(law_html(opened, clause, lang, "x-tablelaw-panel" not in request.headers))
+
+    running = Running(desk, Cases(paths.data_dir() / "cases.sqlite3"))
+    theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
+    mounted: FastAPI = gr.mount_gradio_app(
+        app,
+        make_page(running, book),
+        path="/",
+        footer_links=[],
+        theme=theme,
+        css=css(),
+        head=f"<script>{script()}</script>",
+        show_error=True,
+        ssr_mode=False,
+        enable_monitoring=False,
+        pwa=False,
+        mcp_server=False,
+    )
+    return mounted
+
+
+def make_page(running: Running, book: str) -> gr.Blocks:
+    """The page itself: question box on top, the case below."""
+    english = strings("en")
+    with gr.Blocks(title="Tablelaw", analytics_enabled=False) as page:
+        title = gr.HTML(elem_id="tl-title", value=_title("en"))
+        question = gr.Textbox(
+            label=english["ask_label"], placeholder=english["ask_placeholder"], lines=2, max_lines=8, elem_id="tl-question"
+        )
+        with gr.Row():
+            send = gr.Button(english["send"], variant="primary", elem_id="tl-send")
+            fresh = gr.Button(english["new_case"], elem_id="tl-new")
+        continues = gr.Checkbox(label=english["continue_case"], visible=False, elem_id="tl-continue")
+        case = gr.HTML(elem_id="tl-case", value=case_html(None, "en"))
+
+        def on_load(request: gr.Request) -> Iterator[tuple[Any, ...]]:
+            lang = _lang(request)
+            text = strings(lang)
+            for now in running.watch(_device(request)):
+                yield (
+                    _title(lang),
+                    gr.update(label=text["ask_label"], placeholder=text["ask_placeholder"]),
+                    gr.update(value=text["send"]),
+                    gr.update(value=text["new_case"]),
+                    gr.update(label=text["continue_case"], visible=now is not None),
+                    case_html(now, lang),
+                )
+
+        def on_ask(typed: str, goes_on: bool, request: gr.Request) -> Iterator[tuple[Any, ...]]:
+            device, lang = _device(request), _lang(request)
+            try:
+                read_question(typed)
+            except BadQuestion as error:
+                raise gr.Error(str(error), duration=8, print_exception=False) from error
+            running.start(device, typed, goes_on, book, lang)
+            for now in running.watch(device):
+                yield "", gr.update(value=False, visible=True), case_html(now, lang)
+
+        def on_new(request: gr.Request) -> tuple[Any, ...]:
+            running.put_away(_device(request))
+            return "", gr.update(value=False, visible=False), case_html(None, _lang(request))
+
+        shown = [question, continues, case]
+        page.load(on_load, None, [title, question, send, fresh, continues, case], show_progress="hidden", api_name=False)
+        gr.on(
+            [send.click, question.submit],
+            on_ask,
+            [question, continues],
+            shown,
+            show_progress="hidden",
+            concurrency_limit=None,
+            api_name=False,
+        )
+        fresh.click(on_new, None, shown, show_progress="hidden", api_name=False)
+    page.queue(default_concurrency_limit=None)
+    return page
+
+
+def serve_page(port: int, book: str | None = None, llm: str | None = None) -> None:
+    """Serve on this machine only until stopped. Raises `ModelError`, `BookError`, `ServerError`."""
+    chosen = book or DEFAULT_BOOK
+    read_book(chosen)
+    check_models(llm)
+    _check_port(port)
+    app = make_app(LazyDesk(llm, chosen), chosen)
+    err(f"Tablelaw: http://{HOST}:{port}/ (Ctrl+C stops it)")
+    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+
+
+def _add_middleware(app: FastAPI) -> None:
+    @app.middleware("http")
+    async def device_and_policy(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = await follow(request)
+        response.headers["Content-Security-Policy"] = CONTENT_POLICY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        if request.url.path == "/" and DEVICE_COOKIE not in request.cookies:
+            response.set_cookie(DEVICE_COOKIE, secrets.token_hex(16), max_age=_YEAR, httponly=True, samesite="strict")
+        return response
+
+
+def _device(request: gr.Request) -> str:
+    return str(request.cookies.get(DEVICE_COOKIE) or request.session_hash)
+
+
+def _lang(request: gr.Request) -> str:
+    return choose_language(request.headers.get("accept-language"))
+
+
+def _title(lang: str) -> str:
+    return f"<h1>{html.escape(strings(lang)['title'])}</h1>"
+
+
+def _check_port(port: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise ServerError(f"Port {port} is in use ({error.strerror}); choose another with --port.") from error
+
+
+if __name__ == "__main__":
+    serve_page(7860)

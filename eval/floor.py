@@ -19,6 +19,7 @@ from index.books import DEFAULT_BOOK, read_book
 from index.store import SearchIndex, open_index
 from rag.calibration import PATH
 from rag.models import open_embedder
+from rag.question import with_terms
 
 KEEP = 0.98
 """Share of covered questions that must stay above the floor: a false refusal costs more than an idle quote."""
@@ -54,16 +55,17 @@ def main() -> None:
     book = read_book(DEFAULT_BOOK)
     index = open_index(book, open_embedder(), print)
     rows = np.flatnonzero(index.row_asked)
-    asked = [line.text for clause in book.clauses for line in clause.asked]
+    asked = [with_terms(line.text, line.lang, book.lang) for clause in book.clauses for line in clause.asked]
     covered = nearest_other(index, asked, [int(row) for row in rows])
     laws = np.array([book.clauses[index.row_clause[row]].id.law or 0 for row in rows], dtype=np.int64)
-    questions = [text for texts in yaml.safe_load(OFF_TOPIC.read_text(encoding="utf-8")).values() for text in texts]
+    off_topic = yaml.safe_load(OFF_TOPIC.read_text(encoding="utf-8"))
+    questions = [with_terms(text, lang, book.lang) for lang, texts in off_topic.items() for text in texts]
     uncovered = nearest_other(index, questions, [-2] * len(questions))
     floor = floor_of(covered)
     kept, total = cross_validated(covered, laws)
     refused = int((uncovered < floor).sum())
-    print(f"floor {floor:.4f} on {date.today().isoformat()}: covered questions kept {kept}/{total} (cross-validated), ")
-    print(f"off-topic questions refused {refused}/{len(uncovered)}")
+    print(f"floor {floor:.4f} on {date.today().isoformat()}")
+    print(f"covered questions kept {kept}/{total} (cross-validated), off-topic questions refused {refused}/{len(uncovered)}")
     if "--write" in sys.argv:
         figures = {"covered_kept": f"{kept}/{total}", "off_topic_refused": f"{refused}/{len(uncovered)}"}
         record = {"embedder_sha256": index.embedder.hash, "floor": round(floor, 4), **figures}

@@ -31,5 +31,9 @@ class BackendError(TablelawError):
     """A language model that was loaded or reached does not answer as it should."""
 
 
+class ServerError(TablelawError):
+    """The page cannot be served."""
+
+
 class ContractError(TablelawError):
     """An option, fact, state file or batch line that does not have the promised form."""

@@ -21,7 +21,7 @@ from rag.backends import Backend, open_backend
 from rag.calibration import Calibration, calibration_for
 from rag.generate import CONTEXT_CLAUSES, generate
 from rag.models import open_embedder
-from rag.question import Question, read_question
+from rag.question import Question, read_question, with_terms
 from rag.ruling import LawCard, Ruling, Sentence, State, Status, Timings, Turn
 from rag.strings import strings
 
@@ -94,8 +94,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
         raise ContractError(f'No procedure uses the fact "{next(iter(ask.facts))[:40]}"; leave --fact out.')
     state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
     index = desk.index_of(ask.book or state.book)
-    lang = ask.lang if ask.lang != "auto" else "auto"
-    question = _read(ask.question, lang, index.book, index.bm25)
+    question = _read(ask.question, ask.lang, index.book, index.bm25)
     earlier = tuple(turn.question for turn in state.turns)
     hits = search(index, " ".join([*earlier[-1:], question.search_text]), CONTEXT_CLAUSES, question.named)
     clock = _Clock(started, _ms(started))
@@ -140,7 +139,11 @@ def _ms(since: float) -> float:
 def _read(text: Any, lang: str, book: Book, bm25: Bm25) -> Question:
     question = read_question(text, lang, bm25.knows)
     known = clause_list(book.edition) or {clause.id for clause in book.clauses}
-    return replace(question, named=tuple(clause_id for clause_id in question.named if clause_id in known))
+    return replace(
+        question,
+        search_text=with_terms(question.search_text, question.lang, book.lang),
+        named=tuple(clause_id for clause_id in question.named if clause_id in known),
+    )
 
 
 def _covered(hits: Sequence[Hit], calibration: Calibration) -> bool:
@@ -156,6 +159,8 @@ def _usable_backend(
         return None, text["not_in_force"].format(edition=book.edition)
     if backend is None:
         return None, text["quote_no_model"]
+    if lang != book.lang:
+        return None, text["quote_other_language"]
     if floor is None:
         return None, text["quote_uncalibrated"]
     return backend, ""

@@ -135,8 +135,7 @@ def open_embedder() -> Embedder:
     if other:
         return SentenceTransformerEmbedder(Path(other) if Path(other).exists() else other)
     folder = embedder_folder()
-    if not (folder / "modules.json").exists():
-        raise ModelError("The embedder is not on this machine; run: tablelaw models fetch embedder")
+    check_models(None)
     return SentenceTransformerEmbedder(folder)
 
 
@@ -153,3 +152,11 @@ def find_gguf(name: str) -> Path:
     if model and (path.stat().st_size != model.size or remembered_sha256(path) != model.sha256):
         raise ModelError(f"{path} is damaged (size or SHA-256 differs); run: tablelaw models fetch {name}")
     return path
+
+
+def check_models(llm: str | None) -> None:
+    """Check, without loading, that the embedder is here and that an explicit ``--llm`` can be used. Raises `ModelError`."""
+    if not os.environ.get(EMBEDDER_VARIABLE) and not (embedder_folder() / "modules.json").exists():
+        raise ModelError("The embedder is not on this machine; run: tablelaw models fetch embedder")
+    if llm and llm != "none" and not llm.startswith(("http://", "https://")):
+        find_gguf(llm)

@@ -12,6 +12,7 @@ import cyrtranslit
 from index.bm25 import STOP_WORDS, split_words, stem
 from index.clause_id import ClauseId, find_clause_ids
 from index.errors import BadQuestion
+from index.terms import translate_terms
 
 MAX_CHARS = 4000
 """Longest question, in characters: a page of text. Longer ones are told so, not cut."""
@@ -26,7 +27,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2028-\u202e\ufeff]
 
 @dataclass(frozen=True)
 class Question:
-    """A question as read: ``text`` as typed, ``search_text`` in the script of its language, ``named`` clause ids."""
+    """A question as read: ``text`` as typed, ``search_text`` as searched (Cyrillic, terms added), ``named`` clause ids."""
 
     text: str
     lang: str
@@ -55,6 +56,12 @@ def read_question(text: Any, lang: str = "auto", knows: Callable[[str], bool] | 
     if written == "en" and lang != "en" and knows and _is_transliterated(clean, knows):
         search_text, written = to_cyrillic(clean), "ru"
     return Question(clean, written if lang == "auto" else lang, search_text, find_clause_ids(clean))
+
+
+def with_terms(text: str, lang: str, book_lang: str) -> str:
+    """The text to search with: for a book in another language, followed by the terms of the Laws that it contains."""
+    terms = translate_terms(text, lang, book_lang) if lang != book_lang else ""
+    return f"{text} ({terms})" if terms else text
 
 
 def to_cyrillic(text: str) -> str:

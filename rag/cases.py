@@ -1,0 +1,121 @@
+"""Cases on the server: what a device asked and was answered, so that a phone that slept or reloaded finds it again.
+
+SQLite in the user's data folder, WAL, ``synchronous=FULL``; ``user_version`` numbers the schema. A device is a random id in
+a cookie, not a person.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from index.errors import ContractError
+from rag.ruling import State, state_from_json
+
+SCHEMA_VERSION = 1
+_SCHEMA = """
+CREATE TABLE cases (id TEXT PRIMARY KEY, device TEXT NOT NULL, created TEXT NOT NULL);
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases(id), asked TEXT NOT NULL, question TEXT NOT NULL,
+    ruling TEXT, notice TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX turns_by_case ON turns(case_id);
+CREATE TABLE shown (device TEXT PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases(id));
+"""
+INTERRUPTED = "interrupted"
+"""Notice of an answer that the server did not finish because it was stopped."""
+
+
+@dataclass(frozen=True)
+class CaseTurn:
+    """One question of a case; ``ruling`` is the JSON of `rag.ruling.to_json`, ``None`` until the law cards are there."""
+
+    id: int
+    question: str
+    ruling: dict[str, Any] | None
+    notice: str
+    done: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """One incident at one table, as the device sees it."""
+
+    id: str
+    turns: tuple[CaseTurn, ...]
+
+    @property
+    def state(self) -> State | None:
+        """What the next question of the case builds on."""
+        for turn in reversed(self.turns):
+            if turn.done and turn.ruling:
+                return state_from_json(turn.ruling["state"])
+        return None
+
+
+class Cases:
+    """The store. Every call opens its own connection, so that threads never share one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._open() as db:
+                version = db.execute("PRAGMA user_version").fetchone()[0]
+                if version > SCHEMA_VERSION:
+                    raise ContractError(f"{path} was written by a newer Tablelaw; update the program.")
+                if version == 0:
+                    db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+                db.execute("UPDATE turns SET done = 1, notice = ? WHERE done = 0", (INTERRUPTED,))
+        except (OSError, sqlite3.Error) as error:
+            raise ContractError(f"The cases in {path} cannot be opened ({error}); move the file away and start again.") from error
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self._path, timeout=10)) as db, db:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA foreign_keys = ON")
+            yield db
+
+    def add_turn(self, device: str, question: str, continues: bool) -> int:
+        """A new question of the case shown on the device, or of a new case; gives the turn's id."""
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        with self._open() as db:
+            row = db.execute("SELECT case_id FROM shown WHERE device = ?", (device,)).fetchone()
+            case_id = row[0] if row and continues else secrets.token_hex(8)
+            db.execute("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", (case_id, device, now))
+            db.execute("INSERT OR REPLACE INTO shown VALUES (?, ?)", (device, case_id))
+            insert = "INSERT INTO turns (case_id, asked, question) VALUES (?, ?, ?)"
+            turn_id = db.execute(insert, (case_id, now, question)).lastrowid
+        assert turn_id is not None
+        return turn_id
+
+    def save_turn(self, turn_id: int, ruling: dict[str, Any] | None, notice: str, done: bool) -> None:
+        """Keep what is known of an answer so far."""
+        text = json.dumps(ruling, ensure_ascii=False) if ruling else None
+        with self._open() as db:
+            update = "UPDATE turns SET ruling = ?, notice = ?, done = ? WHERE id = ?"
+            db.execute(update, (text, notice, int(done), turn_id))
+
+    def shown(self, device: str) -> Case | None:
+        """The case that the device last looked at."""
+        with self._open() as db:
+            row = db.execute("SELECT case_id FROM shown WHERE device = ?", (device,)).fetchone()
+            if row is None:
+                return None
+            columns = "id, question, ruling, notice, done"
+            turns = db.execute(f"SELECT {columns} FROM turns WHERE case_id = ? ORDER BY id", row).fetchall()  # noqa: S608
+        return Case(row[0], tuple(CaseTurn(t[0], t[1], json.loads(t[2]) if t[2] else None, t[3], bool(t[4])) for t in turns))
+
+    def put_away(self, device: str) -> None:
+        """Show no case on the device; the case itself stays."""
+        with self._open() as db:
+            db.execute("DELETE FROM shown WHERE device = ?", (device,))
