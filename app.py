@@ -131,7 +131,11 @@ def make_page(running: Running, book: str) -> gr.Blocks:
     with gr.Blocks(title="Tablelaw", analytics_enabled=False) as page:
         title = gr.HTML(elem_id="tl-title", value=_title("en"))
         question = gr.Textbox(
-            label=english["ask_label"], placeholder=english["ask_placeholder"], lines=2, max_lines=8, elem_id="tl-question"
+            label=english["ask_label"],
+            placeholder=english["ask_placeholder"],
+            lines=2,
+            max_lines=8,
+            elem_id="tl-question",
         )
         with gr.Row():
             send = gr.Button(english["send"], variant="primary", elem_id="tl-send")
@@ -158,7 +162,7 @@ def make_page(running: Running, book: str) -> gr.Blocks:
                 read_question(typed)
             except BadQuestion as error:
                 raise gr.Error(str(error), duration=8, print_exception=False) from error
-            running.start(device, typed, goes_on, book, lang)
+            running.start(device, typed, goes_on, book)
             for now in running.watch(device):
                 yield "", gr.update(value=False, visible=True), case_html(now, lang)
 

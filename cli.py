@@ -51,7 +51,7 @@ def serve(port: int, lan: bool, book: str | None, llm: str | None) -> None:
 @BATCH
 @OUT
 @JSON
-def ask(
+def ask(  # noqa: PLR0913, PLR0917 - one argument an option
     question: str | None,
     book: str | None,
     lang: str,

@@ -32,7 +32,8 @@ def nearest_other(index: SearchIndex, texts: list[str], own_rows: list[int]) -> 
     vectors = index.embedder.encode(texts, "query")
     scores, rows = index.vectors.search(vectors, 2)
     own = np.array(own_rows)[:, None]
-    return np.where(rows == own, -1.0, scores).max(axis=1).astype(np.float32)
+    nearest: NDArray[np.float32] = np.where(rows == own, -1.0, scores).max(axis=1).astype(np.float32)
+    return nearest
 
 
 def cross_validated(covered: NDArray[np.float32], laws: NDArray[np.int64]) -> tuple[int, int]:

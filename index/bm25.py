@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CYRILLIC = re.compile(r"[а-я]")
 STOP_WORDS = frozenset(
-    """a an the of to in on at is are was were be been it its this that these those and or i my me we our he she his her they their
-    you your with for as by from do does did has have had what which can could would should there so if but
-    и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по ее мне было вот от меня еще о из ему
-    теперь когда даже ну ли если уже или ни быть был него до вас нибудь опять уж вам ведь там потом себя ей может они тут
-    где есть надо ней для мы тебя их чем была сам чтоб без будто чего раз тоже себе под будет тогда кто этот того""".split()
+    """
+    a an the of to in on at is are was were be been it its this that these those and or i my me we our he she his
+    her they their you your with for as by from do does did has have had what which can could would should there so
+    if but и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по ее мне было вот от меня
+    еще о из ему теперь когда даже ну ли если уже или ни быть был него до вас нибудь опять уж вам ведь там потом
+    себя ей может они тут где есть надо ней для мы тебя их чем была сам чтоб без будто чего раз тоже себе под будет
+    тогда кто этот того
+    """.split()
 )
 """Function words of both languages: no help in finding a clause, but a sure sign of the language."""
 _NEGATION = frozenset({"not", "не", "ни", "без"})

@@ -52,9 +52,7 @@ class SentenceTransformerEmbedder:
             from sentence_transformers import SentenceTransformer
             from transformers.utils import logging as transformers_logging
         except ImportError as error:
-            raise ModelError(
-                f"Search needs sentence-transformers, which did not import ({error}); run: make setup"
-            ) from error
+            raise ModelError(f"Search needs sentence-transformers, which did not import ({error}); run: make setup") from error
         transformers_logging.set_verbosity_error()
         transformers_logging.disable_progress_bar()
         try:

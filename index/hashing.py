@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from pathlib import Path
@@ -44,8 +45,6 @@ def remembered_sha256(path: Path) -> str:
     except (OSError, ValueError):
         pass
     value = sha256_file(path)
-    try:
+    with contextlib.suppress(OSError):
         stamp.write_text(f"{value} {state}\n", encoding="utf-8")
-    except OSError:
-        pass
     return value

@@ -28,8 +28,6 @@ NEIGHBOUR_SOURCES = 3
 """The best clauses whose cross references are pulled in."""
 NEIGHBOUR_SHARE = 0.5
 """Share of its referrer's score that a clause pulled in by a cross reference gets."""
-CHILD_SHARE = 0.95
-"""Share of a lead-in's score ("may do one of these:") that the clauses below it get: without them it says nothing."""
 
 
 def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> list[Hit]:
@@ -92,8 +90,8 @@ def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64]) -> None:
     for best in np.argsort(-fused, kind="stable")[:NEIGHBOUR_SOURCES]:
         clause = book.clauses[best]
         pulled = [(ref, NEIGHBOUR_SHARE) for ref in clause.see]
-        if clause.text.endswith(":"):
-            pulled += [(below.id, CHILD_SHARE) for below in book.branch(clause.id)[1:]]
+        if clause.is_lead_in:  # "may do one of these:" says nothing without what stands below it
+            pulled += [(below.id, 1.0) for below in book.branch(clause.id)[1:]]
         for ref, share in pulled:
             if (k := position.get(ref)) is not None and book.clauses[k].text:
                 fused[k] = max(fused[k], share * fused[best])

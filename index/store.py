@@ -25,7 +25,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """An opened index. Row ``k`` belongs to clause number ``row_clause[k]`` of the book; ``row_asked[k]`` marks asked-as lines."""
+    """An opened index. Row ``k`` belongs to clause ``row_clause[k]`` of the book; ``row_asked[k]`` marks asked-as lines."""
 
     book: Book
     embedder: Embedder

@@ -32,6 +32,11 @@ class Clause:
     file: str = ""
     line: int = 0
 
+    @property
+    def is_lead_in(self) -> bool:
+        """Whether the text only introduces the clauses below it ("may do one of two things:")."""
+        return self.text.endswith(":")
+
 
 @dataclass(frozen=True)
 class Book:

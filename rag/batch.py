@@ -54,8 +54,7 @@ def search_json(desk: Desk, ask: Ask, k: int) -> dict[str, Any]:
     elapsed = round(1000 * (time.perf_counter() - started), 1)
     book = desk.index_of(ask.book or _default_book()).book
     shown = [
-        {"id": str(h.clause.id), "heading": book.heading_path(h.clause), "text": h.clause.text, "score": h.score}
-        for h in hits
+        {"id": str(h.clause.id), "heading": book.heading_path(h.clause), "text": h.clause.text, "score": h.score} for h in hits
     ]
     return {"question": question.text, "book": book.id, "hits": shown, "search_ms": elapsed}
 
@@ -65,9 +64,7 @@ def run_ask_batch(desk: Desk, source: Path, target: Path, defaults: Ask, progres
     _run(source, target, defaults, lambda ask: to_json(answer_whole(desk, ask).ruling), progress)
 
 
-def run_search_batch(
-    desk: Desk, source: Path, target: Path, defaults: Ask, k: int, progress: Progress | None = None
-) -> None:
+def run_search_batch(desk: Desk, source: Path, target: Path, defaults: Ask, k: int, progress: Progress | None = None) -> None:
     """``search --batch``: as `run_ask_batch`, with the hits instead of the answer."""
     _run(source, target, defaults, lambda ask: search_json(desk, ask, k), progress)
 
@@ -96,9 +93,7 @@ def _run(
         raise ContractError(f"{target} cannot be written ({error.strerror}); name another file.") from error
 
 
-def _answers(
-    lines: Sequence[str], defaults: Ask, work: Callable[[Ask], Mapping[str, Any]]
-) -> Iterator[Mapping[str, Any]]:
+def _answers(lines: Sequence[str], defaults: Ask, work: Callable[[Ask], Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     for line in lines:
         head: dict[str, Any] = {}
         try:

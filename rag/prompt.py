@@ -11,9 +11,9 @@ from typing import Any
 
 import jinja2
 import jinja2.meta
-import prompts
 import yaml
 
+import prompts
 from index.errors import ContractError
 from index.types import Book, Clause
 

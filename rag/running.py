@@ -23,16 +23,16 @@ class Running:
         self._changed = threading.Condition()
         self._open: set[int] = set()
 
-    def start(self, device: str, question: str, continues: bool, book: str | None, lang: str) -> None:
+    def start(self, device: str, question: str, continues: bool, book: str | None = None) -> None:
         """Begin to answer; the case shown on the device is then the one this question belongs to."""
         before = self._cases.shown(device) if continues else None
         turn_id = self._cases.add_turn(device, question, continues)
         ask = Ask(question, book, "auto", {}, before.state if before else None)
         with self._changed:
             self._open.add(turn_id)
-        threading.Thread(target=self._run, args=(turn_id, ask, lang), daemon=True, name=f"answer-{turn_id}").start()
+        threading.Thread(target=self._run, args=(turn_id, ask), daemon=True, name=f"answer-{turn_id}").start()
 
-    def _run(self, turn_id: int, ask: Ask, lang: str) -> None:
+    def _run(self, turn_id: int, ask: Ask) -> None:
         try:
             for update in answer(self._desk(), ask):
                 self._cases.save_turn(turn_id, to_json(update.ruling), update.notice, update.done)

@@ -10,9 +10,18 @@ from rich import box
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.padding import Padding
-from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
+from typing_extensions import Self
 
 from index.types import Book, Clause
 from rag.desk import Update
@@ -38,7 +47,7 @@ class Bar:
         )
         self._task: TaskID | None = None
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

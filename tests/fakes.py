@@ -19,9 +19,9 @@ class FakeEmbedder:
     name = "fake"
     hash = "fake-hash"
     dimension = 256
-    prefixes = {"query": "query: ", "passage": "passage: "}
 
     def __init__(self, max_tokens: int = 512) -> None:
+        self.prefixes = {"query": "query: ", "passage": "passage: "}
         self.max_tokens = max_tokens
         self.encoded: list[str] = []
 

@@ -1,0 +1,183 @@
+"""Speed and memory of the product on this machine: ``python -m eval.bench`` (or ``make bench``).
+
+Times depend on the machine, so each row also gives a ratio to another row of the same run: those can be compared between
+machines. Cold: no index yet. Warm: everything built. All processes are real ones, started as a user starts them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from index import paths
+from index.books import DEFAULT_BOOK, read_book
+from index.search import search
+from index.store import open_index
+from rag.models import open_embedder
+
+QUESTIONS = (
+    "defender led out of turn, what are declarer's options?",
+    "RHO bid 1H over my 1S and wants to change it to 2H.",
+    "Declarer found out at trick 10 that a defender had revoked.",
+    "dummy noticed that declarer revoked, can he say so?",
+    "declarer claimed and forgot the outstanding trump",
+    "a defender dropped a card face up on the table",
+)
+SEARCHES = 120
+WAIT_SECONDS = 600
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value; ``ratio`` compares it with ``to``, measured in the same run."""
+
+    name: str
+    value: str
+    ratio: str = ""
+
+
+def main() -> None:
+    """Measure and print."""
+    console = Console(width=110)
+    console.print(f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC, {_machine()}")
+    rows = [*_starts(console), *_searches(console), *_answers(console)]
+    table = Table("what", "measured here", "ratio (same run)", box=box.SIMPLE)
+    for row in rows:
+        table.add_row(row.name, row.value, row.ratio)
+    console.print(table)
+
+
+def _machine() -> str:
+    model = "unknown processor"
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = names[0] if names else model
+    return f"{os.cpu_count()} cores, {model}, Python {platform.python_version()}, {platform.system()}"
+
+
+def _starts(console: Console) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as home:
+        console.print("cold and warm start …")
+        environment = {**os.environ, "TABLELAW_HOME": home, "TABLELAW_MODELS": str(paths.models_dir())}
+        with _server(environment) as (cold_page, cold_loaded, _):
+            pass
+        with _server(environment) as (warm_page, warm_loaded, pid):
+            resident = _peak_mib(pid)
+    yield Row("cold start: page ready (no index yet)", f"{cold_page:.1f} s")
+    yield Row("cold start: ready to answer, index built", f"{cold_loaded:.1f} s")
+    yield Row("warm start: page ready", f"{warm_page:.1f} s", f"{warm_page / cold_page:.2f} of cold")
+    yield Row("warm start: ready to answer", f"{warm_loaded:.1f} s", f"{warm_loaded / cold_loaded:.2f} of cold")
+    yield Row("memory of the server, models loaded (peak)", f"{resident:,.0f} MiB")
+
+
+@contextmanager
+def _server(environment: dict[str, str]) -> Iterator[tuple[float, float, int]]:
+    """A served page: seconds to page ready, seconds to models loaded, process id."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli", "serve", "--port", str(port)], env=environment, stderr=subprocess.DEVNULL
+    )
+    try:
+        _wait(f"http://127.0.0.1:{port}/", bool)
+        page = time.perf_counter() - started
+        _wait(f"http://127.0.0.1:{port}/health", lambda body: json.loads(body)["loaded"])
+        yield page, time.perf_counter() - started, process.pid
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def _wait(url: str, good: Callable[[bytes], bool]) -> None:
+    end = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310 - loopback
+                if good(answer.read()):
+                    return
+        except OSError:
+            pass
+        time.sleep(POLL_SECONDS)
+    raise TimeoutError(f"{url} did not get ready in {WAIT_SECONDS} s")
+
+
+def _peak_mib(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        return float("nan")
+    return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+
+
+def _searches(console: Console) -> Iterator[Row]:
+    console.print(f"{SEARCHES} searches …")
+    embedder = open_embedder()
+    index = open_index(read_book(DEFAULT_BOOK), embedder)
+    asked = [line.text for clause in index.book.clauses for line in clause.asked]
+    questions = asked[:: max(1, len(asked) // SEARCHES)][:SEARCHES]
+    search(index, questions[0])  # the first call warms the libraries up
+    whole, embedding = [], []
+    for question in questions:
+        start = time.perf_counter()
+        embedder.encode([question], "query")
+        embedding.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        search(index, question)
+        whole.append(time.perf_counter() - start)
+    middle, high, embed = _ms(whole, 50), _ms(whole, 95), _ms(embedding, 50)
+    yield Row("search with query embedding, p50", f"{middle:.0f} ms", f"{middle / embed:.2f} of the embedding alone")
+    yield Row("search with query embedding, p95", f"{high:.0f} ms", f"{high / middle:.2f} of p50")
+
+
+def _ms(seconds: Sequence[float], percentile: float) -> float:
+    return float(1000 * np.percentile(seconds, percentile))
+
+
+def _answers(console: Console) -> Iterator[Row]:
+    console.print(f"{len(QUESTIONS)} answers of the language model …")
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
+        source.write_text("\n".join(json.dumps({"id": k, "question": q}) for k, q in enumerate(QUESTIONS)), encoding="utf-8")
+        command = [sys.executable, "-m", "cli", "ask", "--batch", str(source), "--out", str(target)]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit("tablelaw ask --batch failed; run it by hand to see why")
+        answers = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    timings = [answer["timings"] for answer in answers]
+    first = float(np.median([t["first_token_ms"] for t in timings])) / 1000
+    model = [t["model_first_token_ms"] for t in timings if t["model_first_token_ms"]]
+    total = float(np.median([t["total_ms"] for t in timings])) / 1000
+    ruled = sum(answer["status"] == "ruling" for answer in answers)
+    if model:
+        yield Row("the model's own first token, median", f"{np.median(model) / 1000:.1f} s")
+    yield Row("first shown sentence, median", f"{first:.1f} s", f"{first / total:.2f} of the whole answer")
+    yield Row("whole answer, median", f"{total:.1f} s")
+    yield Row("answers with a verified sentence of the model", f"{ruled}/{len(answers)}")
+    yield Row("memory of tablelaw ask with the model (peak)", f"{usage.ru_maxrss / 1024:,.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""A served page and a browser in a network namespace of their own, where nothing but loopback exists.
+
+The server runs under strace, which writes down every address that any of its threads tries to reach.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from rag.models import LANGUAGE_MODELS
+from tests.conftest import REAL_MODELS
+
+PORT = 7860
+READY_SECONDS = 300
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SCREENSHOTS = Path(__file__).resolve().parents[1] / "screenshots"
+_ADDRESS = re.compile(r'sin6?_port=htons\((\d+)\).*?(?:inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)")')
+
+
+def _namespace() -> list[str]:
+    return ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-root-user"]
+
+
+@dataclass
+class Served:
+    """A running server: its process, what it printed, and the file in which strace writes."""
+
+    process: subprocess.Popen[str]
+    trace: Path
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{PORT}"
+
+    def addresses(self) -> set[str]:
+        """Every network address the server tried to connect or send to."""
+        found = _ADDRESS.finditer(self.trace.read_text(encoding="utf-8", errors="replace"))
+        return {match[2] or match[3] for match in found}
+
+
+@pytest.fixture(scope="session")
+def served(real_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    trace = tmp_path_factory.mktemp("trace") / "strace.log"
+    command = (
+        "ip link set lo up && exec strace -f -qq --seccomp-bpf -e trace=connect,sendto,sendmsg,sendmmsg "
+        f'-o "{trace}" "{sys.executable}" -m cli serve --port {PORT} --llm "{LANGUAGE_MODELS["small"].path}"'
+    )
+    environment = {**os.environ, "TABLELAW_HOME": str(real_home), "TABLELAW_MODELS": str(REAL_MODELS)}
+    process = subprocess.Popen(
+        [*_namespace(), "sh", "-c", command], stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+    served = Served(process, trace)
+    ready = threading.Event()
+
+    def read() -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            served.lines.append(line.rstrip())
+            if line.startswith("Ready to answer"):
+                ready.set()
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        assert ready.wait(READY_SECONDS), f"the server did not get ready: {served.lines}"
+        yield served
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def browser(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Chromium in the server's namespace; Playwright speaks to it through a pipe."""
+    wrapper = tmp_path_factory.mktemp("browser") / "chromium-in-namespace"
+    user = "" if os.geteuid() == 0 else "--user --preserve-credentials"
+    wrapper.write_text(f'#!/bin/sh\nexec nsenter --target {served.process.pid} --net {user} {CHROMIUM} "$@"\n')
+    wrapper.chmod(0o755)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=str(wrapper), args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens a page on a fresh device: ``new_page(width, height, locale)``; remembers every address it asked for."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(width: int = 390, height: int = 844, locale: str = "en-GB") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, locale=locale)
+        context.set_default_timeout(90_000)
+        contexts.append(context)
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def screenshots() -> Path:
+    SCREENSHOTS.mkdir(exist_ok=True)
+    return SCREENSHOTS
