@@ -73,7 +73,12 @@ def build_index(book: Book, embedder: Embedder, progress: Progress | None = None
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     except OSError as error:
-        raise IndexFault(f"The index cannot be written to {root} ({error.strerror}); free some space there.") from error
+        raise unwritable(root, error) from error
+
+
+def unwritable(root: Path, error: OSError) -> IndexFault:
+    """The error for an index folder that cannot be made or written."""
+    return IndexFault(f"The index cannot be written to {root} ({error.strerror}); make that folder writable, with some space.")
 
 
 def _embed(rows: Sequence[Passage], embedder: Embedder, root: Path, progress: Progress | None) -> Vectors:

@@ -22,8 +22,8 @@ _CYRILLIC = str.maketrans("АВСЕКМОРТХБГДавсекмортхбгд"
 _WORD = r"(?:laws?|rules?|правил[а-я]*|пр|закон[а-я]*|zakon[a-z]*|pravil[a-z]*|l|п|§|art)"
 _PREFIX = re.compile(rf"^{_WORD}\.?\s*(?=\d)", re.IGNORECASE)
 _SHAPE = re.compile(
-    r"(?P<law>\d{1,2})(?P<letter>[A-Z])?(?P<digit>\d{1,2})?(?:\(?(?P<small>[A-Z])\)?)?(?:\(?(?P<last>[IVX]+|\d{1,2})\)?)?"
-    r"(?P<note>#FN\d*)?",
+    r"(?P<law>\d{1,2})(?:(?P<letter>[A-Z])(?:(?P<digit>\d{1,2})"
+    r"(?:(?:\((?P<small>[A-Z])\)|(?P<bare>[A-Z]))(?:\(?(?P<last>[IVX]+|\d{1,2})\)?)?)?)?)?(?P<note>#FN\d*)?",
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?P<kind>def|intro|note|dc\d+)\s*:\s*(?P<name>[\w.][\w. \-]*)", re.IGNORECASE)
@@ -131,10 +131,7 @@ def _numbered(text: str) -> ClauseId | None:
     match = _SHAPE.fullmatch(bare)
     if match is None or not 1 <= int(match["law"]) <= LAST_LAW:
         return None
-    if match["last"] and not match["small"]:
-        return None
-    typed_in_brackets = "(" in bare
-    small = match["small"] and (match["small"] if typed_in_brackets else match["small"].lower())
+    small = match["small"] or (match["bare"] or "").lower()
     last = match["last"] and match["last"].lower()
     shown = str(int(match["law"])) + (match["letter"] or "").upper() + (match["digit"] or "")
     shown += f"({small})" if small else ""

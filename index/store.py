@@ -14,7 +14,7 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from index.bm25 import Bm25
-from index.build import BM25_DIR, CURRENT, MANIFEST, PASSAGES, VECTORS, build_index, index_root, manifest_of
+from index.build import BM25_DIR, CURRENT, MANIFEST, PASSAGES, VECTORS, build_index, index_root, manifest_of, unwritable
 from index.embedder import Embedder, Progress
 from index.hashing import sha256_file
 from index.types import Book
@@ -39,7 +39,10 @@ class SearchIndex:
 def open_index(book: Book, embedder: Embedder, say: Say | None = None, progress: Progress | None = None) -> SearchIndex:
     """Open the current index of the book, building it first when there is none that fits. Raises `IndexFault`."""
     root = index_root(book.id)
-    root.mkdir(parents=True, exist_ok=True)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(root, error) from error
     with FileLock(root / ".lock"):
         folder, reason = _usable(root, manifest_of(book, embedder))
         if folder is None:

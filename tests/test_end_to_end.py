@@ -105,6 +105,4 @@ def test_ask_on_the_command_line_gives_the_contract(in_real_home: Path) -> None:
 
 
 def _tablelaw(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *arguments], capture_output=True, text=True, timeout=300, check=False
-    )
+    return subprocess.run([sys.executable, "-m", "cli", *arguments], capture_output=True, text=True, timeout=300, check=False)
