@@ -28,7 +28,7 @@ def shown(written: str, **clauses: str) -> list[Sentence]:
         NOT,
         NOT.upper(),
         f"1. {NOT} [56]",
-        "The offender may not change the card led.",
+        "The offender may not alter the card that was led.",
         "  the offender — may not change the card, that was led",
         f"As the Law says: {NOT}",
     ],

@@ -21,7 +21,7 @@ QUESTION = "defender led out of turn, what are declarer's options?"
 def golden_text() -> str:
     book = read_book(DEFAULT_BOOK)
     sent = answer_prompt(book, [find_clause(book, name) for name in CLAUSES], QUESTION)
-    return f"=== system\n{sent.system}\n=== user\n{sent.user}\n=== grammar\n{sent.grammar}"
+    return f"=== system\n{sent.system}\n=== user\n{sent.user}\n=== grammar\n{sent.grammar}\n"
 
 
 @pytest.fixture
@@ -134,8 +134,7 @@ def test_markup_and_template_marks_in_data_stay_as_they_are(text: str, place: st
 
 
 def test_control_characters_in_data_become_spaces() -> None:
-    assert "West\x1b led\x07" not in (user := ask("West\x1b led\x07 low").user)
-    assert user.endswith("Question: West  led  low")
+    assert ask("West\x1b led\x07 low").user.endswith("Question: West  led  low")
 
 
 def test_line_breaks_in_data_cannot_add_lines_to_the_prompt() -> None:

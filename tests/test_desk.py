@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from index.errors import BadQuestion, BookError, ContractError
+from rag.desk import Ask, Desk, Update, answer, answer_whole, find
+from rag.generate import CONTEXT_CLAUSES
+from rag.ruling import State, Turn
+from rag.strings import strings
+from tests.fakes import FakeBackend, FakeEmbedder
+from tests.made import ACCEPT, KEEP_IT, make_book
+
+REFUSED = "The offender must replace the low bid. Nobody else may help:"
+PASSES = "the offender's partner passes until the end, unless the new call is comparable."
+RUSSIAN = "Соперник заявил слишком низко, можно принять?"
+
+
+def desk(text: str | None = f"{ACCEPT} [27A1]", fails: bool = False) -> Desk:
+    """A desk whose model writes the text; no model for ``None``."""
+    return Desk(FakeEmbedder(), None if text is None else FakeBackend(text, fails))
+
+
+def prompts_of(made: Desk) -> list[str]:
+    assert isinstance(made.backend, FakeBackend)
+    return [prompt.user for prompt in made.backend.prompts]
+
+
+def texts(update: Update) -> list[str]:
+    return [sentence.text for sentence in update.ruling.sentences]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_copied_clause_becomes_the_ruling(small_book: str) -> None:
+    update = answer_whole(desk(), Ask(KEEP_IT, small_book))
+    assert update.ruling.status == "ruling"
+    assert update.ruling.answer == ACCEPT
+    assert update.ruling.cites == ("27A1",)
+    assert update.ruling.model == "fake-model"
+    assert update.notice == ""
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.parametrize("text", [f"{ACCEPT} [27A1]", None])
+def test_what_the_book_does_not_cover_is_said_with_or_without_a_model(small_book: str, text: str | None) -> None:
+    made = desk(text)
+    ruling = answer_whole(made, Ask("rice cooking recipes, please", small_book)).ruling
+    assert ruling.status == "not-covered"
+    assert "The book does not cover this" in ruling.answer
+    assert "2017" in ruling.answer
+    assert (ruling.sentences, ruling.cites) == ((), ())
+    assert len(ruling.laws) <= 3
+    assert text is None or prompts_of(made) == [], "the model was not asked"
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_clause_named_by_number_is_covered_whatever_else_is_asked(small_book: str) -> None:
+    ruling = answer_whole(desk(), Ask("rice cooking and 27A1", small_book)).ruling
+    assert ruling.status == "ruling"
+    assert ruling.laws[0].id == "27A1"
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_without_a_model_the_best_clauses_are_quoted(small_book: str) -> None:
+    update = answer_whole(desk(None), Ask(KEEP_IT, small_book))
+    assert update.ruling.status == "quote"
+    assert texts(update)[0] == ACCEPT
+    assert update.ruling.model == "none"
+    assert update.notice == strings("en")["quote_no_model"]
+
+
+def test_with_an_embedder_that_was_not_calibrated_the_law_is_only_quoted(small_book: str) -> None:
+    made = desk()
+    update = answer_whole(made, Ask(KEEP_IT, small_book))
+    assert (update.ruling.status, update.notice) == ("quote", strings("en")["quote_uncalibrated"])
+    assert prompts_of(made) == []
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_model_that_fails_ends_in_quotes_with_the_reason(small_book: str) -> None:
+    update = answer_whole(desk(fails=True), Ask(KEEP_IT, small_book))
+    assert update.ruling.status == "quote"
+    assert texts(update)[0] == ACCEPT
+    assert update.notice.startswith(strings("en")["quote_model_failed"])
+    assert "http://127.0.0.1:1" in update.notice
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_when_nothing_the_model_wrote_stands_in_the_book_the_law_is_quoted(small_book: str) -> None:
+    update = answer_whole(desk("West loses three tricks and the board is scored as average. [27A1]"), Ask(KEEP_IT, small_book))
+    assert (update.ruling.status, update.notice) == ("quote", strings("en")["quote_unverified"])
+    assert texts(update)[0] == ACCEPT
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_question_in_another_language_than_the_book_is_answered_with_quotes(small_book: str) -> None:
+    made = desk()
+    update = answer_whole(made, Ask(RUSSIAN, small_book))
+    assert (update.ruling.status, update.ruling.lang) == ("quote", "ru")
+    assert update.notice == strings("ru")["quote_other_language"]
+    assert prompts_of(made) == []
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.xfail(strict=True, reason="strings/en.yaml has one text for both ways: it says that the book is in English")
+def test_an_english_question_over_a_russian_book_is_told_the_language_of_the_book(home: Path) -> None:
+    book = make_book(home, "small-2017-ru", lang="ru")
+    update = answer_whole(desk(), Ask(KEEP_IT, book))
+    assert update.ruling.status == "quote"
+    assert "The book is in English" not in update.notice
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_superseded_book_is_quoted_and_marked(home: Path) -> None:
+    made = desk()
+    update = answer_whole(made, Ask(KEEP_IT, make_book(home, "old-1987-en", edition="1987", in_force=False)))
+    assert (update.ruling.status, update.ruling.edition) == ("quote", "1987")
+    assert update.notice == "Laws of 1987, not in force."
+    assert prompts_of(made) == []
+
+
+def test_a_lead_in_is_quoted_with_the_clauses_below_it(small_book: str) -> None:
+    update = answer_whole(desk(None), Ask("27B", small_book))
+    assert texts(update)[:2] == [REFUSED, PASSES]
+    assert update.ruling.cites[:2] == ("27B", "27B1")
+
+
+def test_facts_are_refused_by_name_while_no_procedure_uses_them(small_book: str) -> None:
+    with pytest.raises(ContractError, match='"trick"'):
+        next(answer(desk(), Ask(KEEP_IT, small_book, facts={"trick": "6"})))
+
+
+@pytest.mark.parametrize("question", ["", None, 5])
+def test_a_bad_question_is_refused(small_book: str, question: object) -> None:
+    with pytest.raises(BadQuestion):
+        answer_whole(desk(), Ask(question, small_book))
+
+
+def test_an_unknown_book_is_refused_with_those_that_are_here(small_book: str) -> None:
+    with pytest.raises(BookError, match=small_book):
+        answer_whole(desk(), Ask(KEEP_IT, "laws-2099-en"))
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_the_law_cards_come_first_and_each_snapshot_shows_only_checked_sentences(small_book: str) -> None:
+    written = f"{ACCEPT} [27A1] The moon is made of cheese. {PASSES} [27B1]"
+    updates = list(answer(desk(written), Ask(KEEP_IT, small_book)))
+    assert [texts(update) for update in updates] == [[], [ACCEPT], [ACCEPT, PASSES], [ACCEPT, PASSES]]
+    assert [update.done for update in updates] == [False, False, False, True]
+    assert updates[0].ruling.laws == updates[-1].ruling.laws
+    assert "27A1" in [card.id for card in updates[0].ruling.laws]
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.parametrize("question", [KEEP_IT, "27B", "who replaces the low bid?", RUSSIAN, "rice cooking recipes, please"])
+@pytest.mark.parametrize("text", [f"{ACCEPT} [64A]", "Nonsense. [12C1]", None])
+def test_only_laws_that_are_shown_are_cited_and_in_their_own_words(small_book: str, question: str, text: str | None) -> None:
+    for update in answer(desk(text), Ask(question, small_book)):
+        cards = {card.id: card.text for card in update.ruling.laws}
+        assert set(update.ruling.cites) <= set(cards)
+        for sentence in update.ruling.sentences:
+            assert sentence.text in cards[sentence.cites[0]]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_the_page_shows_as_many_laws_as_the_model_reads() -> None:
+    made = desk()
+    ruling = answer_whole(made, Ask("defender led out of turn, what are declarer's options?")).ruling
+    assert len(ruling.laws) == CONTEXT_CLAUSES
+    (prompt,) = prompts_of(made)
+    assert [f"[{card.id}]" in prompt for card in ruling.laws if card.text] == [True] * CONTEXT_CLAUSES
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_case_goes_on_with_its_book_and_earlier_questions(small_book: str) -> None:
+    made = desk()
+    first = answer_whole(made, Ask(KEEP_IT, small_book)).ruling
+    assert first.state.turns == (Turn(KEEP_IT, ACCEPT, ("27A1",)),)
+    second = answer_whole(made, Ask("and who calls next over the bid?", state=first.state)).ruling
+    assert second.book == small_book
+    assert [turn.question for turn in second.state.turns] == [KEEP_IT, "and who calls next over the bid?"]
+    assert KEEP_IT not in prompts_of(made)[0].split("Question:")[0]
+    assert f"Told before: {KEEP_IT}\n" in prompts_of(made)[1]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_the_question_before_helps_to_find_the_law(small_book: str) -> None:
+    vague = "and afterwards?"
+    assert answer_whole(desk(), Ask(vague, small_book)).ruling.status == "not-covered"
+    state = State(small_book, "en", (Turn(KEEP_IT, ACCEPT, ("27A1",)),))
+    assert answer_whole(desk(), Ask(vague, state=state)).ruling.status == "ruling"
+
+
+def test_a_snapshot_does_not_count_the_question_as_answered(small_book: str) -> None:
+    first, *_, last = answer(desk(None), Ask(KEEP_IT, small_book))
+    assert len(first.ruling.state.turns) == 0
+    assert len(last.ruling.state.turns) == 1
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_times_are_told_in_their_order(small_book: str) -> None:
+    timings = answer_whole(desk(), Ask(KEEP_IT, small_book)).ruling.timings
+    assert timings.first_token_ms is not None
+    assert timings.model_first_token_ms is not None
+    assert 0 <= timings.search_ms <= timings.model_first_token_ms <= timings.first_token_ms <= timings.total_ms
+    assert answer_whole(desk(None), Ask(KEEP_IT, small_book)).ruling.timings.model_first_token_ms is None
+
+
+def test_a_book_that_changes_is_opened_anew(small_book: str, home: Path) -> None:
+    made = desk(None)
+    assert texts(answer_whole(made, Ask("27A1", small_book)))[0] == ACCEPT
+    path = home / "data" / "books" / small_book / "027.md"
+    path.write_text(path.read_text(encoding="utf-8").replace("The next player", "The player to the left"), encoding="utf-8")
+    assert texts(answer_whole(made, Ask("27A1", small_book)))[0].startswith("The player to the left")
+
+
+def test_an_index_is_built_once_and_the_reason_is_said(small_book: str) -> None:
+    said: list[str] = []
+    made = Desk(FakeEmbedder(), None, said.append)
+    for _ in range(2):
+        find(made, KEEP_IT, 3, small_book)
+    assert said == [f"Building the index of {small_book}: there is none yet."]
+
+
+def test_find_gives_the_best_clauses_and_no_more_than_asked_for(small_book: str) -> None:
+    question, hits = find(desk(), KEEP_IT, 2, small_book)
+    assert question.text == KEEP_IT
+    assert [str(hit.clause.id) for hit in hits][0] == "27A1"
+    assert len(hits) == 2
