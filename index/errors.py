@@ -4,7 +4,13 @@ from __future__ import annotations
 
 
 class TablelawError(Exception):
-    """Base of all errors whose message is one sentence meant for the person at the keyboard."""
+    """Base of all errors whose message is one sentence meant for the person at the keyboard.
+
+    The message stays one line, whatever line ends the text of a library's own error brings into it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
 
 
 class BadQuestion(TablelawError):

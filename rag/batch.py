@@ -77,7 +77,7 @@ def _run(
     progress: Progress | None,
 ) -> None:
     try:
-        lines = [line for line in source.read_text(encoding="utf-8").splitlines() if line.strip()]
+        lines = [line for line in source.read_text(encoding="utf-8").split("\n") if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise ContractError(f"{source} cannot be read ({type(error).__name__}); give a UTF-8 file of JSON lines.") from error
     fresh = target.with_name(f".{target.name}.new")
@@ -102,16 +102,19 @@ def _answers(lines: Sequence[str], defaults: Ask, work: Callable[[Ask], Mapping[
                 raise ContractError("A batch line must be a JSON object with id and question.")
             head = {"id": data.get("id"), "question": data.get("question")}
             yield {"id": data.get("id"), **work(_ask_of(data, defaults))}
-        except ValueError as error:
-            yield {**head, "error": f"This line is not JSON ({error})."}
+        except (ValueError, RecursionError) as error:
+            yield {**head, "error": f"This line is not JSON ({type(error).__name__}: {error})."}
         except TablelawError as error:
             yield {**head, "error": str(error)}
 
 
 def _ask_of(data: Mapping[str, Any], defaults: Ask) -> Ask:
-    facts = data.get("facts") or defaults.facts
+    facts = data.get("facts", defaults.facts)
     if not isinstance(facts, dict):
         raise ContractError("facts must be a JSON object of names and values.")
+    for key in ("book", "lang"):
+        if not isinstance(data.get(key), str | None):
+            raise ContractError(f"{key} must be a text.")
     state = data.get("state")
     return replace(
         defaults,

@@ -80,6 +80,7 @@ def open_desk(llm: str | None = None, say: Say | None = None, progress: Progress
 
 def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = "auto") -> tuple[Question, list[Hit]]:
     """Read a question and search for it. Raises `BadQuestion`, `BookError`, `IndexFault`."""
+    read_question(text, lang)  # a bad question is refused before an index is built for it
     index = desk.index_of(book_id or DEFAULT_BOOK)
     question = _read(text, lang, index.book, index.bm25)
     return question, search(index, question.search_text, k, question.named)
@@ -93,6 +94,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     started = time.perf_counter()
     if ask.facts:
         raise ContractError(f'No procedure uses the fact "{next(iter(ask.facts))[:40]}"; leave --fact out.')
+    read_question(ask.question, ask.lang)  # a bad question is refused before an index is built for it
     state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
     index = desk.index_of(ask.book or state.book)
     question = _read(ask.question, ask.lang, index.book, index.bm25)
@@ -130,7 +132,7 @@ class _Clock:
     model_first_token_ms: float | None = None
 
     def timings(self) -> Timings:
-        return Timings(self.search_ms, _ms(self.started), self.first_token_ms, self.model_first_token_ms)
+        return Timings(self.search_ms, self.first_token_ms, self.model_first_token_ms, _ms(self.started))
 
 
 def _ms(since: float) -> float:

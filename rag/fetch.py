@@ -17,7 +17,6 @@ Progress = Callable[[int, int], None]
 
 TIMEOUT = httpx.Timeout(30.0, connect=4.0)
 """Seconds. A hub that cannot be reached is given up within seconds, so that the next source gets its turn."""
-_CHUNK = 1 << 20
 
 
 class SourceUnreachable(ModelError):
@@ -31,15 +30,19 @@ def fetch(url: str, target: Path, sha256: str, progress: Progress | None = None)
     """
     if target.exists() and sha256_file(target) == sha256:
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         _download(url, part, progress)
     except httpx.HTTPError as error:
         host = httpx.URL(url).host
         raise SourceUnreachable(
             f"{target.name} could not be fetched from {host} ({type(error).__name__}); check the network and run it again: "
             "what has arrived is kept."
+        ) from error
+    except OSError as error:
+        raise ModelError(
+            f"{target.name} cannot be written to {target.parent} ({error.strerror}); make room there, or set TABLELAW_HOME."
         ) from error
     if sha256_file(part) != sha256:
         part.unlink()
@@ -56,7 +59,7 @@ def fetch(url: str, target: Path, sha256: str, progress: Progress | None = None)
 )
 def _download(url: str, part: Path, progress: Progress | None) -> None:
     have = part.stat().st_size if part.exists() else 0
-    headers = {"Range": f"bytes={have}-"} if have else {}
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
     with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=TIMEOUT) as answer:
         if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
             return  # all of it is here already; the hash decides
@@ -65,7 +68,7 @@ def _download(url: str, part: Path, progress: Progress | None) -> None:
         have = have if resumed else 0
         total = have + int(answer.headers.get("Content-Length", 0))
         with part.open("ab" if resumed else "wb") as out:
-            for chunk in answer.iter_bytes(_CHUNK):
+            for chunk in answer.iter_raw():
                 out.write(chunk)
                 have += len(chunk)
                 if progress:

@@ -51,3 +51,4 @@ def generate(
                 return  # the model repeats itself, or has said enough
             lines.add(line)
             line = ""
+    yield from (sentence for sentence in check(line, offered) if sentence.text not in shown)

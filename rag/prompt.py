@@ -61,6 +61,8 @@ def _load(name: str) -> dict[str, Any]:
     """Read and validate one prompt file. Raises `ContractError` naming the file and what is wrong in it."""
     try:
         data: dict[str, Any] = yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
+        if set(data["system"]) != set(data["user"]):
+            raise ContractError(f"prompts/{name}: system and user must be there in the same languages.")
         for part, allowed in _VARIABLES.items():
             texts = data[part].values() if isinstance(data[part], dict) else [data[part]]
             for text in texts:

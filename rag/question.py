@@ -42,7 +42,7 @@ def read_question(text: Any, lang: str = "auto", knows: Callable[[str], bool] | 
     """
     if not isinstance(text, str):
         raise BadQuestion("The question must be text: tell what happened at the table.")
-    clean = _CONTROL.sub(" ", text).strip()
+    clean = _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8")).strip()
     if not clean or not any(char.isalnum() for char in clean):
         raise BadQuestion("The question is empty: tell in a sentence what happened at the table.")
     if len(clean) > MAX_CHARS:

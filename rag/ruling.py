@@ -47,9 +47,9 @@ class Timings:
     """Milliseconds from the question to each event; ``None`` for what did not happen."""
 
     search_ms: float
+    first_token_ms: float | None
+    model_first_token_ms: float | None
     total_ms: float
-    first_token_ms: float | None = None
-    model_first_token_ms: float | None = None
 
 
 @dataclass(frozen=True)

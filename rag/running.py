@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from index.errors import TablelawError
 from rag.cases import Case, Cases
@@ -33,14 +34,16 @@ class Running:
         threading.Thread(target=self._run, args=(turn_id, ask), daemon=True, name=f"answer-{turn_id}").start()
 
     def _run(self, turn_id: int, ask: Ask) -> None:
+        so_far: dict[str, Any] | None = None
         try:
             for update in answer(self._desk(), ask):
-                self._cases.save_turn(turn_id, to_json(update.ruling), update.notice, update.done)
+                so_far = to_json(update.ruling)
+                self._cases.save_turn(turn_id, so_far, update.notice, update.done)
                 self._tell()
         except TablelawError as error:
-            self._cases.save_turn(turn_id, None, str(error), True)
+            self._cases.save_turn(turn_id, so_far, str(error), done=True)
         except Exception as error:
-            self._cases.save_turn(turn_id, None, f"{type(error).__name__}: {error}", True)
+            self._cases.save_turn(turn_id, so_far, f"{type(error).__name__}: {error}", done=True)
             raise
         finally:
             with self._changed:

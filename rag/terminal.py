@@ -32,8 +32,8 @@ _ERR = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def err(line: str) -> None:
-    """One line on stderr."""
-    _ERR.print(line, markup=False)
+    """One line on stderr, whatever line ends the message of a library brought along."""
+    _ERR.print(" ".join(line.split()), markup=False)
 
 
 class Bar:
@@ -45,13 +45,15 @@ class Bar:
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(), columns, TimeRemainingColumn(), console=_ERR, transient=True
         )
+        self._bar.disable = not _ERR.is_terminal
         self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bar.stop()
+        if self._task is not None:
+            self._bar.stop()
 
     def progress(self, done: int, total: int) -> None:
         """Show ``done`` of ``total`` (0: unknown)."""

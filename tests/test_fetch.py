@@ -26,7 +26,7 @@ class Files(QuietHandler):
     cuts: list[int]
     asked: list[str | None]
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         wanted = self.headers.get("Range")
         self.asked.append(wanted)
         if self.path != "/model.bin":
@@ -93,7 +93,7 @@ def test_a_file_of_that_name_with_another_content_is_fetched_anew(url: str, targ
 
 
 def test_a_cut_connection_is_resumed_where_it_broke(url: str, files: type[Files], target: Path) -> None:
-    files.cuts[:] = [3_000_000, 1_000_000]
+    files.cuts[:] = [3_000_000, 2_000_000]
     told: list[int] = []
     fetch(url, target, SHA256, lambda done, total: told.append(done))
     assert target.read_bytes() == CONTENT
@@ -101,7 +101,7 @@ def test_a_cut_connection_is_resumed_where_it_broke(url: str, files: type[Files]
     assert len(files.asked) == 3
     starts = [int(wanted.removeprefix("bytes=").removesuffix("-")) for wanted in files.asked[1:] if wanted]
     assert 0 < starts[0] <= 3_000_000
-    assert starts[0] < starts[1] <= 4_000_000
+    assert starts[0] < starts[1] <= starts[0] + 2_000_000
     assert told == sorted(told), "no byte is counted twice"
 
 
@@ -126,9 +126,7 @@ def test_a_server_without_ranges_is_read_from_the_start(url: str, files: type[Fi
     assert fetch(url, target, SHA256).read_bytes() == CONTENT
 
 
-def test_a_source_that_keeps_breaking_off_is_given_up_and_the_part_is_kept(
-    url: str, files: type[Files], target: Path
-) -> None:
+def test_a_source_that_keeps_breaking_off_is_given_up_and_the_part_is_kept(url: str, files: type[Files], target: Path) -> None:
     files.cuts[:] = [0, 2_000_000, *[0] * 10]
     with pytest.raises(SourceUnreachable, match=r"model\.bin could not be fetched from 127\.0\.0\.1"):
         fetch(url, target, SHA256)
@@ -168,7 +166,12 @@ def test_a_refused_connection_is_told_within_seconds(target: Path) -> None:
     assert not target.exists()
 
 
-@pytest.mark.xfail(strict=True, raises=OSError, reason="a folder that cannot be written (or is full) ends in a traceback")
+def test_all_that_arrived_before_a_cut_is_kept(url: str, files: type[Files], target: Path) -> None:
+    files.cuts[:] = [900_000]
+    fetch(url, target, SHA256)
+    assert files.asked[1] is not None
+
+
 def test_a_folder_that_cannot_be_written_is_told_in_a_sentence(url: str, target: Path) -> None:
     target.parent.write_text("a file, not a folder", encoding="utf-8")
     with pytest.raises(ModelError):

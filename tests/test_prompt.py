@@ -93,14 +93,12 @@ def test_a_prompt_file_that_is_empty_or_missing_is_named(own_prompts: Path, cont
         ask()
 
 
-@pytest.mark.xfail(strict=True, reason="only variables are checked at load: a missing language is a KeyError when used")
 def test_a_prompt_that_lacks_a_language_in_one_part_is_refused(own_prompts: Path) -> None:
     replace_in(own_prompts, "  en: |\n    You are", "  de: |\n    You are")
     with pytest.raises(ContractError, match=r"prompts/answer\.yaml"):
         ask()
 
 
-@pytest.mark.xfail(strict=True, reason="the text of a YAML error has several lines; the command line promises one")
 def test_a_damaged_prompt_is_told_in_one_line(own_prompts: Path) -> None:
     replace_in(own_prompts, "user:\n", "user: [\n")
     with pytest.raises(ContractError) as caught:

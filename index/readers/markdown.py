@@ -73,7 +73,7 @@ def _read_yaml(text: str, where: str) -> Mapping[str, Any]:
     try:
         data = yaml.load(text, Loader=_LOADER) or {}  # noqa: S506 - the base loader makes strings only
     except yaml.YAMLError as error:
-        raise BookError(f"{where}: the yaml block cannot be read ({' '.join(str(error).split())}).") from error
+        raise BookError(f"{where}: the yaml block cannot be read ({error}).") from error
     if not isinstance(data, dict) or set(data) - {"see", "asked", "complete"}:
         raise BookError(f"{where}: a yaml block holds see, asked and complete only.")
     return data

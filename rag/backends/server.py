@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+import httpx
 import openai
 
 from index.errors import BackendError
@@ -28,7 +29,10 @@ class ServerBackend:
         self._model: str | None = None
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """See `Backend.stream`. The grammar is sent as llama-server reads it; servers without grammars ignore it."""
+        """See `Backend.stream`. What is no model server breaks the client in many ways; all of them end in one sentence.
+
+        The grammar is sent as llama-server reads it; servers without grammars ignore it.
+        """
         try:
             pieces = self._client.chat.completions.create(
                 model=self._model_name(),
@@ -42,7 +46,7 @@ class ServerBackend:
                 text = piece.choices[0].delta.content if piece.choices else None
                 if text:
                     yield text
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, httpx.HTTPError, ValueError, AttributeError, TypeError, IndexError) as error:
             reason = type(error).__name__
             raise BackendError(
                 f"The server {self.name} did not answer ({reason}); start it or use --llm none. The law is quoted instead."

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from index.errors import BackendError, ModelError
+from rag.backends import llamacpp, open_backend
+from rag.backends.base import MAX_TOKENS
+from rag.backends.server import ServerBackend
+from rag.models import LANGUAGE_MODELS
+from rag.prompt import Prompt
+from tests.made import QuietHandler, closed_port, serving
+
+PROMPT = Prompt("You are the law book.", "Question: who leads?", 'root ::= "West"', ("56A",))
+
+
+def event(**choice: Any) -> bytes:
+    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice] if choice else []}
+    return b"data: " + json.dumps(chunk).encode() + b"\n\n"
+
+
+def delta(text: str | None) -> bytes:
+    return event(index=0, delta={"content": text} if text is not None else {"role": "assistant"})
+
+
+class ModelServer(QuietHandler):
+    """An OpenAI-like server: lists models, and streams the events given."""
+
+    models: tuple[Any, ...] = ({"id": "local-model", "object": "model"},)
+    events: list[bytes]
+    status = 200
+    sent: list[Any]
+    paths: list[str]
+
+    def do_GET(self) -> None:  # noqa: N802
+        self.paths.append(self.path)
+        self.send(200, json.dumps({"object": "list", "data": self.models}).encode(), "application/json")
+
+    def do_POST(self) -> None:  # noqa: N802
+        self.paths.append(self.path)
+        self.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        if self.status != 200:
+            self.send(self.status, b'{"error": {"message": "no"}}', "application/json")
+            return
+        self.send(200, b"".join(self.events), "text/event-stream")
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def server() -> type[ModelServer]:
+    events = [delta(None), delta("West"), delta(" leads."), event(), b"data: [DONE]\n\n"]
+    return type("FreshServer", (ModelServer,), {"events": events, "sent": [], "paths": []})
+
+
+@pytest.fixture
+def url(server: type[ModelServer]) -> Iterator[str]:
+    with serving(server) as base:
+        yield base
+
+
+@pytest.fixture
+def no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty models folder."""
+    monkeypatch.setenv("TABLELAW_MODELS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files opened by a fake in the place of llama.cpp."""
+    files: list[Path] = []
+    monkeypatch.setattr(llamacpp, "is_installed", lambda: True)
+    monkeypatch.setattr(llamacpp, "LlamaBackend", files.append)
+    return files
+
+
+def test_a_server_writes_its_answer_in_pieces(url: str) -> None:
+    assert list(ServerBackend(url).stream(PROMPT)) == ["West", " leads."]
+
+
+def test_a_server_is_sent_messages_grammar_and_limit(url: str, server: type[ModelServer]) -> None:
+    list(ServerBackend(url).stream(PROMPT))
+    (sent,) = server.sent
+    assert sent["messages"] == [{"role": "system", "content": PROMPT.system}, {"role": "user", "content": PROMPT.user}]
+    assert (sent["model"], sent["grammar"], sent["max_tokens"]) == ("local-model", PROMPT.grammar, MAX_TOKENS)
+    assert (sent["temperature"], sent["stream"]) == (0.0, True)
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/"])
+def test_the_address_may_be_given_with_or_without_v1(url: str, server: type[ModelServer], end: str) -> None:
+    list(ServerBackend(url + end).stream(PROMPT))
+    assert server.paths == ["/v1/models", "/v1/chat/completions"]
+
+
+def test_the_model_is_asked_for_once(url: str, server: type[ModelServer]) -> None:
+    backend = ServerBackend(url)
+    for _ in range(2):
+        list(backend.stream(PROMPT))
+    assert server.paths.count("/v1/models") == 1
+
+
+def test_a_server_that_lists_no_models_is_asked_for_its_default(url: str, server: type[ModelServer]) -> None:
+    server.models = ()
+    list(ServerBackend(url).stream(PROMPT))
+    assert server.sent[0]["model"] == "default"
+
+
+@pytest.mark.parametrize("status", [400, 404])
+def test_a_server_that_refuses_is_named(url: str, server: type[ModelServer], status: int) -> None:
+    server.status = status
+    with pytest.raises(BackendError, match=f"The server {url} did not answer .*; start it or use --llm none"):
+        list(ServerBackend(url).stream(PROMPT))
+
+
+def test_a_server_that_reports_an_error_in_the_stream_is_named(url: str, server: type[ModelServer]) -> None:
+    server.events = [delta("West"), b'data: {"error": {"message": "out of memory"}}\n\n']
+    stream = ServerBackend(url).stream(PROMPT)
+    assert next(stream) == "West"
+    with pytest.raises(BackendError, match="did not answer"):
+        next(stream)
+
+
+def test_a_server_that_is_down_is_named_within_seconds() -> None:
+    url = f"http://127.0.0.1:{closed_port()}"
+    start = time.monotonic()
+    with pytest.raises(BackendError, match=f"The server {url} did not answer"):
+        list(ServerBackend(url).stream(PROMPT))
+    assert time.monotonic() - start < 5
+
+
+def test_a_server_that_streams_something_else_is_named(url: str, server: type[ModelServer]) -> None:
+    server.events = [b"data: not JSON\n\n"]
+    with pytest.raises(BackendError):
+        list(ServerBackend(url).stream(PROMPT))
+
+
+def test_an_address_that_is_no_model_server_is_named() -> None:
+    class WebPage(QuietHandler):
+        def do_GET(self) -> None:  # noqa: N802
+            self.send(200, b"<h1>Router</h1>", "text/html")
+
+    with serving(WebPage) as url, pytest.raises(BackendError):
+        list(ServerBackend(url).stream(PROMPT))
+
+
+def test_none_opens_no_backend(opened: list[Path]) -> None:
+    assert open_backend("none") is None
+    assert opened == []
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://127.0.0.1:9/v1"])
+def test_an_address_opens_a_server_without_asking_it(url: str) -> None:
+    backend = open_backend(url)
+    assert isinstance(backend, ServerBackend)
+    assert backend.name == url
+
+
+@pytest.mark.usefixtures("no_model")
+def test_without_a_choice_and_a_model_there_is_no_backend(opened: list[Path]) -> None:
+    assert open_backend(None) is None
+    assert opened == []
+
+
+@pytest.mark.usefixtures("no_model")
+def test_without_a_choice_and_llama_cpp_there_is_no_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llamacpp, "is_installed", lambda: False)
+    LANGUAGE_MODELS["llm"].path.write_bytes(b"GGUF")
+    assert open_backend(None) is None
+
+
+def test_a_path_opens_that_file(tmp_path: Path, opened: list[Path]) -> None:
+    path = tmp_path / "other.gguf"
+    path.write_bytes(b"GGUF and so on")
+    open_backend(str(path))
+    assert opened == [path]
+
+
+@pytest.mark.usefixtures("no_model")
+@pytest.mark.parametrize("llm", ["llm", "small", "nothing.gguf"])
+def test_an_explicit_choice_that_is_not_here_is_an_error(opened: list[Path], llm: str) -> None:
+    with pytest.raises(ModelError, match="is not there"):
+        open_backend(llm)
+    assert opened == []
+
+
+def test_an_explicit_choice_without_llama_cpp_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llamacpp, "is_installed", lambda: False)
+    path = tmp_path / "other.gguf"
+    path.write_bytes(b"GGUF")
+    with pytest.raises(ModelError, match="llama-cpp-python is not installed; run: make llm"):
+        open_backend(str(path))

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from index.errors import ContractError
+from rag.cases import INTERRUPTED, SCHEMA_VERSION, Case, Cases
+from rag.ruling import State, Turn, to_json
+from tests.made import make_ruling
+
+STATE = State("small-2017-en", "en", (Turn("West bid too low", "so", ("27A1",)),))
+RULING = json.loads(json.dumps(to_json(make_ruling(state=STATE))))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "cases.sqlite3"
+
+
+@pytest.fixture
+def cases(path: Path) -> Cases:
+    return Cases(path)
+
+
+def shown(cases: Cases, device: str = "phone") -> Case:
+    case = cases.shown(device)
+    assert case is not None
+    return case
+
+
+def questions(cases: Cases, device: str = "phone") -> list[str]:
+    return [turn.question for turn in shown(cases, device).turns]
+
+
+def test_a_new_device_has_no_case(cases: Cases) -> None:
+    assert cases.shown("phone") is None
+
+
+def test_a_question_makes_a_case_that_waits_for_its_answer(cases: Cases) -> None:
+    turn_id = cases.add_turn("phone", "West bid too low", continues=False)
+    (turn,) = shown(cases).turns
+    assert (turn.id, turn.question, turn.ruling, turn.notice, turn.done) == (turn_id, "West bid too low", None, "", False)
+    assert shown(cases).state is None
+
+
+def test_an_answer_is_kept_as_it_grows(cases: Cases) -> None:
+    turn_id = cases.add_turn("phone", "West bid too low", continues=False)
+    cases.save_turn(turn_id, {**RULING, "answer": ""}, "", done=False)
+    assert [(turn.done, turn.ruling and turn.ruling["answer"]) for turn in shown(cases).turns] == [(False, "")]
+    assert shown(cases).state is None, "what is not whole is not built on"
+    cases.save_turn(turn_id, RULING, "only quoted", done=True)
+    (turn,) = shown(cases).turns
+    assert (turn.done, turn.notice, turn.ruling) == (True, "only quoted", RULING)
+    assert shown(cases).state == STATE
+
+
+def test_a_question_that_continues_joins_the_case_shown(cases: Cases) -> None:
+    for question in ("first", "second"):
+        cases.add_turn("phone", question, continues=True)
+    assert questions(cases) == ["first", "second"]
+
+
+def test_a_question_that_does_not_continue_starts_a_new_case(cases: Cases) -> None:
+    cases.add_turn("phone", "first", continues=True)
+    before = shown(cases).id
+    cases.add_turn("phone", "second", continues=False)
+    assert questions(cases) == ["second"]
+    assert shown(cases).id != before
+
+
+def test_the_state_comes_from_the_last_answer_that_is_whole(cases: Cases) -> None:
+    cases.save_turn(cases.add_turn("phone", "first", continues=True), RULING, "", done=True)
+    cases.save_turn(cases.add_turn("phone", "failed", continues=True), None, "no book", done=True)
+    cases.add_turn("phone", "under way", continues=True)
+    assert shown(cases).state == STATE
+
+
+def test_a_case_put_away_is_not_shown_and_not_continued(cases: Cases) -> None:
+    cases.add_turn("phone", "first", continues=True)
+    cases.put_away("phone")
+    cases.put_away("phone")
+    assert cases.shown("phone") is None
+    cases.add_turn("phone", "second", continues=True)
+    assert questions(cases) == ["second"]
+
+
+def test_a_case_put_away_stays_in_the_file(cases: Cases, path: Path) -> None:
+    cases.add_turn("phone", "first", continues=True)
+    cases.put_away("phone")
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT device, question FROM turns JOIN cases ON cases.id = case_id").fetchall() == [
+            ("phone", "first")
+        ]
+
+
+def test_two_devices_are_never_mixed(cases: Cases) -> None:
+    for question in ("one", "two", "three"):
+        for device in ("phone", "laptop"):
+            cases.add_turn(device, f"{device} {question}", continues=True)
+    assert questions(cases, "phone") == ["phone one", "phone two", "phone three"]
+    assert questions(cases, "laptop") == ["laptop one", "laptop two", "laptop three"]
+    cases.put_away("phone")
+    assert questions(cases, "laptop") == ["laptop one", "laptop two", "laptop three"]
+
+
+@pytest.mark.parametrize("text", ["Ход «не в очередь»", "'; DROP TABLE turns; --", "East 🃏\nled", '{"a": 1}'])
+def test_any_text_comes_back_as_it_was(cases: Cases, text: str) -> None:
+    cases.save_turn(cases.add_turn(text, text, continues=False), {"answer": text}, text, done=True)
+    (turn,) = shown(cases, text).turns
+    assert (turn.question, turn.ruling, turn.notice) == (text, {"answer": text}, text)
+
+
+def test_after_a_restart_cases_are_there_and_unfinished_answers_are_marked(cases: Cases, path: Path) -> None:
+    cases.save_turn(cases.add_turn("phone", "first", continues=True), RULING, "", done=True)
+    cases.save_turn(cases.add_turn("phone", "second", continues=True), RULING, "", done=False)
+    first, second = shown(Cases(path)).turns
+    assert (first.done, first.notice) == (True, "")
+    assert (second.done, second.notice) == (True, INTERRUPTED)
+    assert second.ruling is not None, "the law cards that were there stay"
+
+
+def test_a_file_of_a_newer_schema_is_refused_and_left_alone(cases: Cases, path: Path) -> None:
+    cases.add_turn("phone", "first", continues=True)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    with pytest.raises(ContractError, match="written by a newer Tablelaw; update the program"):
+        Cases(path)
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT done FROM turns").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 500, b"SQLite format 3\x00" + b"\xff" * 5000])
+def test_a_damaged_file_is_told_in_one_sentence(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(ContractError, match=r"cannot be opened \(.*\); move the file away") as caught:
+        Cases(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file", encoding="utf-8")
+    with pytest.raises(ContractError, match="cannot be opened"):
+        Cases(tmp_path / "data" / "cases.sqlite3")
+
+
+def test_many_threads_write_and_nothing_is_lost(cases: Cases) -> None:
+    faults: list[Exception] = []
+
+    def work(device: str) -> None:
+        try:
+            for n in range(5):
+                turn_id = cases.add_turn(device, f"{device} {n}", continues=True)
+                cases.save_turn(turn_id, {"answer": f"{device} {n}"}, "", done=True)
+        except Exception as error:
+            faults.append(error)
+
+    devices = [f"device {n}" for n in range(8)]
+    threads = [threading.Thread(target=work, args=(device,)) for device in devices]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    for device in devices:
+        assert questions(cases, device) == [f"{device} {n}" for n in range(5)]
+        assert all(turn.ruling == {"answer": turn.question} and turn.done for turn in shown(cases, device).turns)

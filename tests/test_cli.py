@@ -1,0 +1,393 @@
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cli
+from rag.backends import Backend
+from rag.desk import Desk
+from rag.models import EMBEDDER_NAME
+from tests.fakes import FakeBackend, FakeEmbedder
+from tests.made import ACCEPT, KEEP_IT, make_book
+
+ASK_KEYS = "question lang book edition status answer sentences cites laws ask procedure then state model timings".split()
+CLAUSE_KEYS = ["id", "heading", "text", "asked", "see", "complete"]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        assert self.code == 0, self.err
+        return json.loads(self.out)
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command line in this process."""
+
+    def run_line(*arguments: str) -> Done:
+        with pytest.raises(SystemExit) as stop:
+            cli.main([*map(str, arguments)])
+        captured = capsys.readouterr()
+        assert isinstance(stop.value.code, int)
+        return Done(stop.value.code, captured.out, captured.err)
+
+    return run_line
+
+
+@pytest.fixture(autouse=True)
+def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str | None]:
+    """A desk with fakes is opened for every command; collects the ``--llm`` it was opened with. No models are here."""
+    choices: list[str | None] = []
+
+    def open_desk(llm: str | None = None, say: Any = None, progress: Any = None) -> Desk:
+        choices.append(llm)
+        backend: Backend | None = None if llm == "none" else FakeBackend(f"{ACCEPT} [27A1]")
+        return Desk(FakeEmbedder(), backend, say, progress)
+
+    monkeypatch.setattr("rag.desk.open_desk", open_desk)
+    monkeypatch.setenv("TABLELAW_MODELS", str(tmp_path / "models"))
+    return choices
+
+
+def put_embedder(tmp_path: Path) -> None:
+    folder = tmp_path / "models" / EMBEDDER_NAME
+    folder.mkdir(parents=True)
+    (folder / "modules.json").write_text("[]", encoding="utf-8")
+
+
+def errors_of(done: Done) -> list[str]:
+    """The lines on stderr, but for the one that says why an index is being built."""
+    return [line for line in done.err.splitlines() if not line.startswith("Building the index of ")]
+
+
+def error_line(done: Done) -> str:
+    """The one line of an error; nothing else was printed."""
+    (line,) = errors_of(done)
+    assert done.out == ""
+    return line
+
+
+def flat(text: str) -> str:
+    """Text as printed, without the line breaks of an 80-column terminal."""
+    return " ".join(text.split())
+
+
+# ask
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_ask_gives_the_contract_as_json(run: Run, small_book: str) -> None:
+    answer = run("ask", KEEP_IT, "--book", small_book, "--json").json
+    assert list(answer) == ASK_KEYS
+    assert (answer["status"], answer["cites"], answer["model"]) == ("ruling", ["27A1"], "fake-model")
+    assert list(answer["sentences"][0]) == ["text", "cites", "part"]
+    assert list(answer["laws"][0]) == ["id", "heading", "text", "score", "book", "source"]
+    assert set(answer["timings"]) == {"search_ms", "first_token_ms", "model_first_token_ms", "total_ms"}
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_ask_prints_status_sentence_number_cards_and_who_rules(run: Run, small_book: str) -> None:
+    done = run("ask", KEEP_IT, "--book", small_book)
+    assert done.code == 0
+    printed = flat(done.out)
+    places = [printed.index(text) for text in ("Ruling", f"{ACCEPT} [27A1]", "The law", "Tablelaw advises, the Director rules")]
+    assert places == sorted(places)
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_ask_without_a_model_prints_why_it_only_quotes(run: Run, small_book: str, opened: list[str | None]) -> None:
+    done = run("ask", KEEP_IT, "--book", small_book, "--llm", "none")
+    assert opened == ["none"]
+    assert flat(done.out).startswith("Quoted No language model is in use, so the law is quoted. " + ACCEPT)
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_ask_prints_what_is_not_covered_with_the_nearest_clauses(run: Run, small_book: str) -> None:
+    printed = flat(run("ask", "rice cooking recipes, please", "--book", small_book).out)
+    assert printed.startswith("Not in the book The book does not cover this.")
+    assert "Nearest clauses, perhaps not about this" in printed
+
+
+def test_ask_in_russian_is_answered_in_russian(run: Run, small_book: str) -> None:
+    printed = flat(run("ask", "Можно принять заявку 27A1?", "--book", small_book).out)
+    assert printed.startswith("Цитата")
+    assert "решает судья" in printed
+
+
+def test_ask_takes_the_language_that_is_given(run: Run, small_book: str) -> None:
+    assert run("ask", "27A1", "--book", small_book, "--lang", "ru", "--json").json["lang"] == "ru"
+
+
+def test_ask_keeps_a_case_in_a_file(run: Run, small_book: str, tmp_path: Path) -> None:
+    state = tmp_path / "case.json"
+    run("ask", KEEP_IT, "--book", small_book, "--state", state)
+    answer = run("ask", "27B1", "--state", state, "--json").json
+    assert answer["book"] == small_book
+    assert [turn["question"] for turn in answer["state"]["turns"]] == [KEEP_IT, "27B1"]
+    assert json.loads(state.read_text(encoding="utf-8")) == answer["state"]
+
+
+def test_ask_answers_a_batch_with_the_models_loaded_once(
+    run: Run, small_book: str, tmp_path: Path, opened: list[str | None]
+) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"id": 2, "question": "27A1"}\n{"id": 1, "question": ""}\n', encoding="utf-8")
+    done = run("ask", "--batch", source, "--out", target, "--book", small_book)
+    assert (done.code, done.out) == (0, "")
+    first, second = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    assert list(first) == ["id", *ASK_KEYS]
+    assert (first["id"], second["id"], "error" in second) == (2, 1, True)
+    assert len(opened) == 1
+
+
+# search
+
+
+def test_search_gives_the_contract_as_json(run: Run, small_book: str, opened: list[str | None]) -> None:
+    found = run("search", KEEP_IT, "--book", small_book, "-k", "2", "--json").json
+    assert list(found) == ["question", "book", "hits", "search_ms"]
+    assert (found["question"], found["book"], len(found["hits"])) == (KEEP_IT, small_book, 2)
+    assert list(found["hits"][0]) == ["id", "heading", "text", "score"]
+    assert found["hits"][0]["id"] == "27A1"
+    assert opened == ["none"], "searching loads no language model"
+
+
+def test_search_prints_numbers_headings_and_texts(run: Run, small_book: str) -> None:
+    printed = flat(run("search", KEEP_IT, "--book", small_book).out)
+    assert printed.startswith("27A1 ")
+    assert "Law 27 Insufficient bid > 27A When it is accepted" in printed
+    assert ACCEPT in printed
+
+
+def test_search_takes_a_batch(run: Run, small_book: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"id": "a", "question": "27A1"}\n', encoding="utf-8")
+    assert run("search", "--batch", source, "--out", target, "--book", small_book, "-k", "1").code == 0
+    line = json.loads(target.read_text(encoding="utf-8"))
+    assert list(line) == ["id", "question", "book", "hits", "search_ms"]
+    assert [hit["id"] for hit in line["hits"]] == ["27A1"]
+
+
+# law and book
+
+
+@pytest.mark.parametrize("clause", ["27A", "law 27a", "L27A", "правило 27А"])
+def test_law_gives_a_clause_with_all_below_it_as_json(run: Run, small_book: str, clause: str) -> None:
+    found = run("law", clause, "--book", small_book, "--json").json
+    assert list(found) == ["book", "edition", "clauses"]
+    assert (found["book"], found["edition"]) == (small_book, "2017")
+    assert [made["id"] for made in found["clauses"]] == ["27A", "27A1"]
+    assert list(found["clauses"][0]) == CLAUSE_KEYS
+
+
+def test_law_prints_the_headings_above_the_text_and_whose_wording_it_is(run: Run, small_book: str) -> None:
+    printed = flat(run("law", "27A1", "--book", small_book).out)
+    places = [
+        printed.index(text) for text in ("Law 27 Insufficient bid > 27A When it is accepted", ACCEPT, "our own restatement")
+    ]
+    assert places == sorted(places)
+    assert "27B" not in printed
+
+
+def test_law_without_a_book_reads_the_laws_of_2017(run: Run) -> None:
+    found = run("law", "56B", "--json").json
+    assert found["book"] == "laws-2017-en"
+    assert "major penalty card" in found["clauses"][0]["text"]
+
+
+def test_book_list_gives_the_books_as_json(run: Run, small_book: str) -> None:
+    books = {book["id"]: book for book in run("book", "list", "--json").json}
+    assert set(books) == {"laws-2017-en", small_book}
+    assert list(books[small_book]) == "id edition lang kind source licence title in_force clauses".split()
+    assert (books[small_book]["title"], books[small_book]["in_force"], books[small_book]["clauses"]) == (
+        "A small book",
+        True,
+        5,
+    )
+
+
+def test_book_list_prints_a_table(run: Run, small_book: str) -> None:
+    printed = run("book", "list").out
+    assert small_book in printed
+    assert "laws-2017-en" in printed
+
+
+def test_book_export_gives_one_clause_a_line(run: Run, small_book: str) -> None:
+    done = run("book", "export", small_book, "--json")
+    clauses = [json.loads(line) for line in done.out.splitlines()]
+    assert [clause["id"] for clause in clauses] == ["27", "27A", "27A1", "27B", "27B1"]
+    assert {tuple(clause) for clause in clauses} == {tuple(CLAUSE_KEYS)}
+    assert clauses[2]["asked"][:1] == [KEEP_IT]
+    assert clauses[2]["see"] == ["25A", "27B"]
+
+
+def test_book_export_prints_the_book(run: Run, small_book: str) -> None:
+    printed = flat(run("book", "export", small_book).out)
+    assert printed.index("27 Insufficient bid") < printed.index("27A1 ") < printed.index("27B1 ")
+
+
+# models
+
+
+def test_models_list_gives_every_role_as_json(run: Run) -> None:
+    states = run("models", "list", "--json").json
+    assert [state["role"] for state in states] == ["embedder", "llm", "small"]
+    assert {tuple(state) for state in states} == {("role", "name", "path", "present", "size", "licence")}
+    assert not any(state["present"] for state in states)
+
+
+def test_models_list_prints_a_table(run: Run) -> None:
+    printed = run("models", "list").out
+    assert "multilingual-e5-small" in printed
+    assert "qwen2.5-coder-1.5b" in printed
+
+
+@pytest.mark.parametrize(("asked", "fetched"), [(["small"], ["small"]), ([], ["embedder", "llm", "small"])])
+def test_models_fetch_fetches_what_is_named_or_all(
+    run: Run, monkeypatch: pytest.MonkeyPatch, asked: list[str], fetched: list[str]
+) -> None:
+    roles: list[str] = []
+    monkeypatch.setattr("rag.models.fetch_model", lambda role, say, progress: roles.append(role))
+    states = run("models", "fetch", *asked, "--json").json
+    assert roles == fetched
+    assert [state["role"] for state in states] == fetched
+
+
+def test_models_fetch_prints_nothing_when_all_is_well(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag.models.fetch_model", lambda role, say, progress: None)
+    done = run("models", "fetch", "llm")
+    assert done == Done(0, "", "")
+
+
+@pytest.mark.parametrize(("arguments", "lines"), [(["ask", ""], 1), (["search", ""], 1), (["models", "fetch", "llm"], 0)])
+def test_a_bar_that_never_appeared_leaves_no_empty_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str], lines: int
+) -> None:
+    monkeypatch.setattr("rag.models.fetch_model", lambda role, say, progress: None)
+    assert len(errors_of(run(*arguments))) == lines
+
+
+# errors: one line on stderr, nothing on stdout, a code that is not zero
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ask"], "Give a question"),
+        (["search"], "Give a question"),
+        (["ask", ""], "question is empty"),
+        (["ask", "   ", "--json"], "question is empty"),
+        (["ask", "x" * 20_000], "20,000 characters"),
+        (["ask", "27A1", "--lang", "de"], 'no language "de"'),
+        (["ask", "27A1", "--book", "laws-2099-en"], 'no book "laws-2099-en"'),
+        (["search", "27A1", "--book", "../../etc"], "no book"),
+        (["law", "27A1", "--book", "laws-2099-en"], 'no book "laws-2099-en"'),
+        (["book", "export", "laws-2099-en"], 'no book "laws-2099-en"'),
+        (["law", "94"], '"94" is not a clause number'),
+        (["law", "64X9"], 'no clause "64X9"'),
+        (["law", "hearts"], '"hearts" is not a clause number'),
+        (["law", ""], "is not a clause number"),
+        (["law"], "CLAUSE"),
+        (["ask", "27A1", "--fact", "trick"], '"trick" is not a fact'),
+        (["ask", "27A1", "--fact", "=6"], "is not a fact"),
+        (["ask", "27A1", "--fact", "trick=6"], 'No procedure uses the fact "trick"'),
+        (["serve", "--lan"], "--lan is not there yet"),
+        (["serve", "--port", "0"], "--port"),
+        (["serve", "--book", "laws-2099-en"], 'no book "laws-2099-en"'),
+        (["serve"], "embedder is not on this machine; run: tablelaw models fetch embedder"),
+        (["ask", "--batch", "in.jsonl"], "--batch and --out go together"),
+        (["search", "--batch", "in.jsonl"], "--batch and --out go together"),
+        (["ask", "27A1", "--out", "out.jsonl"], "--batch and --out go together"),
+        (["ask", "--batch", "missing.jsonl", "--out", "out.jsonl"], "missing.jsonl cannot be read"),
+        (["search", "27A1", "-k", "0"], "-k"),
+        (["models", "fetch", "huge"], 'no model "huge"; the roles are: embedder, llm, small'),
+        (["conjure"], "conjure"),
+        (["ask", "27A1", "--speak"], "--speak"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_on_stderr(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.code in (1, 2)
+    assert words in error_line(done)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "no case"])
+def test_a_damaged_state_file_is_told_in_one_line_and_left_alone(run: Run, tmp_path: Path, content: str) -> None:
+    state = tmp_path / "case.json"
+    state.write_text(content, encoding="utf-8")
+    done = run("ask", "27A1", "--state", state)
+    assert done.code == 1
+    assert "case" in error_line(done)
+    assert state.read_text(encoding="utf-8") == content
+
+
+def test_a_fault_in_a_book_is_told_with_file_and_line(run: Run, home: Path) -> None:
+    book = make_book(home, "broken-2017-en", "## 27A1\n\nText.\n\n## 27A1\n\nAgain.\n")
+    done = run("law", "27A1", "--book", book)
+    assert done.code == 1
+    assert "broken-2017-en/027.md:5: clause 27A1 stands twice" in error_line(done)
+
+
+def test_a_port_in_use_is_told_in_one_line(run: Run, tmp_path: Path) -> None:
+    put_embedder(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = run("serve", "--port", port, "--llm", "none")
+    assert done.code == 1
+    assert error_line(done).startswith(f"Port {port} is in use")
+    assert error_line(done).endswith("choose another with --port.")
+
+
+def test_serve_refuses_a_model_that_is_not_here(run: Run, tmp_path: Path) -> None:
+    put_embedder(tmp_path)
+    done = run("serve", "--llm", "nothing.gguf")
+    assert done.code == 1
+    assert "nothing.gguf is not there" in error_line(done)
+
+
+def test_ctrl_c_is_told_in_one_word(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rag.models.list_models", interrupted)
+    done = run("models", "list")
+    assert (done.code, done.out, done.err.strip()) == (130, "", "Stopped.")
+
+
+def test_without_a_command_help_is_printed(run: Run) -> None:
+    done = run()
+    assert done.code == 2
+    assert all(command in done.err for command in ("ask", "search", "law", "serve", "book", "models"))
+
+
+@pytest.mark.parametrize("command", ["ask", "search", "law", "serve", "book", "models"])
+def test_every_command_has_help(run: Run, command: str) -> None:
+    done = run(command, "-h")
+    assert done.code == 0
+    assert done.out.startswith(f"Usage: tablelaw {command}")
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    assert "tablelaw" in run("--version").out
