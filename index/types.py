@@ -59,6 +59,11 @@ class Book:
     hash: str
     clauses: tuple[Clause, ...]
 
+    @property
+    def wording(self) -> str:
+        """Whose words these are: restated or imported for a law, else the kind (commentary, regulation)."""
+        return self.source if self.kind == "law" else self.kind
+
     @cached_property
     def by_id(self) -> Mapping[ClauseId, Clause]:
         """The clauses keyed by id (within one book, hence within one edition)."""

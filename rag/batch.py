@@ -77,12 +77,12 @@ def _run(
     progress: Progress | None,
 ) -> None:
     try:
-        lines = [line for line in source.read_text(encoding="utf-8").split("\n") if line.strip()]
+        lines = [line for line in source.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise ContractError(f"{source} cannot be read ({type(error).__name__}); give a UTF-8 file of JSON lines.") from error
     fresh = target.with_name(f".{target.name}.new")
     try:
-        with fresh.open("w", encoding="utf-8") as out:
+        with fresh.open("w", encoding="utf-8", errors="replace") as out:
             for number, result in enumerate(_answers(lines, defaults, work), start=1):
                 out.write(json.dumps(result, ensure_ascii=False) + "\n")
                 out.flush()
@@ -91,6 +91,8 @@ def _run(
         os.replace(fresh, target)
     except OSError as error:
         raise ContractError(f"{target} cannot be written ({error.strerror}); name another file.") from error
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def _answers(lines: Sequence[str], defaults: Ask, work: Callable[[Ask], Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -109,7 +111,7 @@ def _answers(lines: Sequence[str], defaults: Ask, work: Callable[[Ask], Mapping[
 
 
 def _ask_of(data: Mapping[str, Any], defaults: Ask) -> Ask:
-    facts = data.get("facts", defaults.facts)
+    facts = defaults.facts if data.get("facts") is None else data["facts"]
     if not isinstance(facts, dict):
         raise ContractError("facts must be a JSON object of names and values.")
     for key in ("book", "lang"):

@@ -14,7 +14,7 @@ from index.bm25 import Bm25
 from index.books import DEFAULT_BOOK, clause_list, read_book
 from index.clause_id import ClauseId
 from index.embedder import Embedder, Progress
-from index.errors import BackendError, ContractError
+from index.errors import BackendError, ContractError, ModelError
 from index.search import search
 from index.store import Say, SearchIndex, open_index
 from index.types import Book, Clause, Hit
@@ -30,6 +30,8 @@ QUOTED_CLAUSES = 2
 """Clauses quoted when there is no generated answer."""
 NEAREST_WHEN_NOT_COVERED = 3
 """Cards shown beside "the book does not cover it", in case it does after all."""
+EARLIER_QUESTIONS = 2
+"""Questions of the same case that the model sees before the new one: more would not fit its context."""
 NO_MODEL = "none"
 
 
@@ -74,8 +76,21 @@ class Desk:
 
 
 def open_desk(llm: str | None = None, say: Say | None = None, progress: Progress | None = None) -> Desk:
-    """Load the embedder and the language model (`open_backend` on ``llm``). Raises `ModelError`."""
-    return Desk(open_embedder(), open_backend(llm), say, progress)
+    """Load the embedder and the language model (`open_backend` on ``llm``).
+
+    A default model that cannot be used is told through ``say`` and done without. Raises `ModelError` for the embedder and
+    for a model that was asked for.
+    """
+    embedder = open_embedder()
+    try:
+        backend = open_backend(llm)
+    except ModelError as error:
+        if llm is not None:
+            raise
+        backend = None
+        if say:
+            say(f"{error} Until then the law is quoted.")
+    return Desk(embedder, backend, say, progress)
 
 
 def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = "auto") -> tuple[Question, list[Hit]]:
@@ -98,7 +113,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
     index = desk.index_of(ask.book or state.book)
     question = _read(ask.question, ask.lang, index.book, index.bm25)
-    earlier = tuple(turn.question for turn in state.turns)
+    earlier = tuple(turn.question for turn in state.turns[-EARLIER_QUESTIONS:])
     hits = search(index, " ".join([*earlier[-1:], question.search_text]), CONTEXT_CLAUSES, question.named)
     clock = _Clock(started, _ms(started))
     draft = _draft(index.book, question, hits, state, desk.backend, clock)
@@ -189,8 +204,7 @@ def _draft(book: Book, question: Question, hits: Sequence[Hit], state: State, ba
 
 def card(book: Book, clause: Clause, score: float) -> LawCard:
     """The law card of a clause."""
-    source = book.source if book.kind == "law" else book.kind
-    return LawCard(str(clause.id), book.heading_path(clause), clause.text, score, book.id, source)
+    return LawCard(str(clause.id), book.heading_path(clause), clause.text, score, book.id, book.wording)
 
 
 def _generated(

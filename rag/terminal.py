@@ -77,7 +77,7 @@ def print_clauses(book: Book, found: Clause | None, clauses: Sequence[Clause]) -
         _OUT.print(Padding(head, (0, 0, 0, indent)))
         if clause.text:
             _OUT.print(Padding(Markdown(clause.text), (0, 0, 1, indent + 2)))
-    _OUT.print(Text(authority("en", book.edition, book.source), style="dim"))
+    _OUT.print(Text(authority("en", book.edition, book.wording), style="dim"))
 
 
 def print_ruling(update: Update) -> None:

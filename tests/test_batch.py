@@ -101,6 +101,33 @@ def test_half_a_surrogate_pair_is_an_error_of_its_line(run: Any) -> None:
     assert written[1]["status"] == "quote"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 1, "question": "\\ud83d"}',
+        '{"id": "\\ud83d", "question": "27A1"}',
+        '{"id": 1, "question": "27A1", "book": "\\ud83d"}',
+    ],
+)
+def test_half_a_surrogate_pair_anywhere_in_a_line_does_not_stop_the_others(run: Any, line: str) -> None:
+    written = run(line, {"id": 2, "question": "27A1"})
+    assert (len(written), written[1]["status"]) == (2, "quote")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "book",
+        "lang",
+        "state",
+        "facts",
+    ],
+)
+def test_an_option_that_is_null_is_as_if_left_out(run: Any, key: str) -> None:
+    (line,) = run({"id": 1, "question": "27A1", key: None})
+    assert line.get("status") == "quote"
+
+
 def test_a_line_nested_too_deeply_is_an_error_in_its_place(run: Any) -> None:
     written = run("[" * 100_000, {"id": 2, "question": "27A1"})
     assert "error" in written[0]

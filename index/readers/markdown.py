@@ -32,7 +32,7 @@ def read_markdown(files: Sequence[Path]) -> tuple[Clause, ...]:
 
 def _read_file(path: Path) -> Iterable[Clause]:
     try:
-        whole = path.read_text(encoding="utf-8")
+        whole = path.read_text(encoding="utf-8-sig")
         body = frontmatter.loads(whole).content
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise BookError(f"{path.name}: not UTF-8 text with YAML front matter ({error}); mend the file.") from error

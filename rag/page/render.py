@@ -10,7 +10,6 @@ import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from index.clause_id import ClauseId
 from index.types import Book, Clause
 from rag.cases import INTERRUPTED, Case
 from rag.strings import authority, languages, strings
@@ -58,12 +57,10 @@ def law_html(book: Book, clause: Clause, lang: str, whole_page: bool) -> str:
     """A clause with the headings above it and all below it; as a panel over the page, or as a page of its own."""
     above = [found for found in map(book.get, reversed(clause.id.ancestors())) if found]
     branch = [{"clause": c, "level": len(c.id.ancestors()) - len(clause.id.ancestors())} for c in book.branch(clause.id)]
-    notes = [c for c in book.clauses if c.id.is_footnote and clause.id in c.id.ancestors() and c not in book.branch(clause.id)]
-    law: ClauseId | None = ClauseId(str(clause.id.law)) if clause.id.law and above else None
     template = _templates().get_template("law_page.html" if whole_page else "law.html")
     return template.render(
-        clause=clause, above=above, branch=branch, notes=notes, law=law, text=strings(lang), lang=lang, book=book,
-        authority=authority(lang, book.edition, book.source), css=css() if whole_page else "",
+        clause=clause, above=above, branch=branch, text=strings(lang), lang=lang, book=book,
+        authority=authority(lang, book.edition, book.wording), css=css() if whole_page else "",
     )  # fmt: skip
 
 
