@@ -37,7 +37,7 @@ setup: .venv/.installed .venv/.llm
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	@$(PIP) install --upgrade "pip>=26" "setuptools>=77"
 	@$(PIP) install -c constraints.txt torch
-	@$(PIP) install -c constraints.txt -e ".[$(EXTRAS)]"
+	@$(PIP) install -c constraints.txt -e ".[$(EXTRAS)]" 2>.venv/setup.log || { cat .venv/setup.log >&2; exit 1; }
 	@touch $@
 
 # Tried once; a failed build is reported in one line and leaves search, law cards and quotes working. `make llm` tries again.

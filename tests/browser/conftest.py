@@ -59,7 +59,7 @@ class Served:
         return {match[2] or match[3] for match in found}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def served(real_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     trace = tmp_path_factory.mktemp("trace") / "strace.log"
     command = (
@@ -89,7 +89,7 @@ def served(real_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         process.wait(timeout=30)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Chromium in the server's namespace; Playwright speaks to it through a pipe."""
     wrapper = tmp_path_factory.mktemp("browser") / "chromium-in-namespace"
