@@ -107,7 +107,10 @@ def test_ask_prints_status_sentence_number_cards_and_who_rules(run: Run, small_b
     done = run("ask", KEEP_IT, "--book", small_book)
     assert done.code == 0
     printed = flat(done.out)
-    places = [printed.index(text) for text in ("Ruling", f"{ACCEPT} [27A1]", "The law", "Tablelaw advises, the Director rules")]
+    places = [
+        printed.index(text)
+        for text in ("What the law says", f"{ACCEPT} [27A1]", "The law", "Tablelaw advises, the Director rules")
+    ]
     assert places == sorted(places)
 
 

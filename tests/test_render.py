@@ -123,7 +123,7 @@ def test_an_answer_that_was_interrupted_says_so_in_the_language_of_the_page(lang
 
 def test_an_answer_is_labelled_in_the_language_of_its_question() -> None:
     page = case_html(case(lang="ru"), "en")
-    assert "<h2>Решение</h2>" in page
+    assert "<h2>Что говорят правила</h2>" in page
     assert "решает судья" in page
 
 
