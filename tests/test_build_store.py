@@ -425,20 +425,20 @@ def test_a_passage_over_the_limit_fails_the_build_and_keeps_the_old_index(
 def test_a_folder_that_cannot_be_made_gives_one_sentence(small_book: str, embedder: FakeEmbedder, home: Path, way: str) -> None:
     (home / way).parent.mkdir(parents=True, exist_ok=True)
     (home / way).write_text("a file in the way", encoding="utf-8")
-    with pytest.raises(IndexFault, match="^The index cannot be written to .*small-2017-en .*; make that folder writable"):
+    with pytest.raises(IndexFault, match=r"^The index cannot be written to .*small-2017-en .*; make that folder writable"):
         opened(small_book, embedder)
 
 
 def test_a_pointer_that_cannot_be_written_gives_one_sentence(small_book: str, embedder: FakeEmbedder) -> None:
     (index_root(small_book) / CURRENT).mkdir(parents=True)
-    with pytest.raises(IndexFault, match="^The index cannot be written to "):
+    with pytest.raises(IndexFault, match=r"^The index cannot be written to "):
         opened(small_book, embedder)
 
 
 @pytest.mark.xfail(strict=True, raises=OSError, reason="the lock is taken outside of what turns an OSError into one sentence")
 def test_a_folder_in_which_no_lock_can_be_made_gives_one_sentence(small_book: str, embedder: FakeEmbedder) -> None:
     (index_root(small_book) / ".lock").mkdir(parents=True)
-    with pytest.raises(IndexFault, match="^The index cannot be written to "):
+    with pytest.raises(IndexFault, match=r"^The index cannot be written to "):
         opened(small_book, embedder)
 
 
@@ -446,7 +446,7 @@ def test_a_folder_in_which_no_lock_can_be_made_gives_one_sentence(small_book: st
 def test_a_full_disk_gives_one_sentence(small_book: str, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     write_index = faiss.write_index
     monkeypatch.setattr(build.faiss, "write_index", lambda index, _: write_index(many_rows(), "/dev/full"))
-    with pytest.raises(IndexFault, match="^The index cannot be written to "):
+    with pytest.raises(IndexFault, match=r"^The index cannot be written to "):
         opened(small_book, embedder)
 
 

@@ -54,7 +54,7 @@ def test_the_heading_path_leads_from_the_law_to_the_clause(home: Path, embedder:
     heads = ["41 Start of play", "41A", "41A#fn", "41B First card", "41B#fn2", "27B1(a)", "Def:trick Trick"]
     book = read_book(make_book(home, "paths-2017-en", "".join(f"## {head}\n\nText.\n\n" for head in heads)))
     texts = {str(row.clause): row.text for row in passages_of(book, embedder)}
-    assert texts[head.split()[0]] == f"{path}\nText."
+    assert texts[head.split(maxsplit=1)[0]] == f"{path}\nText."
 
 
 def test_a_clause_that_fits_is_one_row_as_it_stands_in_the_book(home: Path) -> None:

@@ -76,7 +76,7 @@ def test_an_answer_shows_status_sentences_cards_and_who_rules() -> None:
     page = case_html(case(notice="A notice."), "en")
     places = [
         page.index(text)
-        for text in ("West bid too low", "<h2>Ruling</h2>", "A notice.", ACCEPT, "Tablelaw advises", "<details")
+        for text in ("West bid too low", "<h2>What the law says</h2>", "A notice.", ACCEPT, "Tablelaw advises", "<details")
     ]
     assert places == sorted(places)
     assert "Laws of 2017" in page
@@ -88,7 +88,7 @@ def test_an_answer_under_way_says_so_and_shows_no_status_yet() -> None:
     page = case_html(case(done=False), "en")
     assert 'aria-busy="true"' in page
     assert "Reading the law" in page
-    assert "<h2>Ruling</h2>" not in page
+    assert "<h2>What the law says</h2>" not in page
 
 
 def test_before_the_law_cards_are_there_only_the_question_is_shown() -> None:
