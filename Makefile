@@ -11,7 +11,8 @@ help: ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
 serve: setup ## set up what is missing, then start the page on this machine
-	@.venv/bin/tablelaw models fetch embedder llm
+	@.venv/bin/tablelaw models fetch embedder
+	@.venv/bin/tablelaw models fetch llm || echo "Without the language model answers quote the law; run it again for the model."
 	@.venv/bin/tablelaw serve $(ARGS)
 
 test: setup system ## set up what is missing, then run all tests

@@ -16,6 +16,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request, Response
+from fastapi.middleware.trustedhost import TrustedHostMiddleware
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from index import paths
@@ -36,7 +37,7 @@ _YEAR = 365 * 24 * 3600
 # The page must work with no internet at all: the browser itself refuses every other address.
 CONTENT_POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; frame-ancestors 'none'"
 )
 
 
@@ -163,8 +164,12 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             except BadQuestion as error:
                 raise gr.Error(str(error), duration=8, print_exception=False) from error
             running.start(device, typed, goes_on, book)
+            yield "", gr.update(value=False, visible=True), gr.skip()
+            before = None
             for now in running.watch(device):
-                yield "", gr.update(value=False, visible=True), case_html(now, lang)
+                if now != before:  # what is typed meanwhile is left alone
+                    yield gr.skip(), gr.skip(), case_html(now, lang)
+                before = now
 
         def on_new(request: gr.Request) -> tuple[Any, ...]:
             running.put_away(_device(request))
@@ -194,10 +199,12 @@ def serve_page(port: int, book: str | None = None, llm: str | None = None) -> No
     _check_port(port)
     app = make_app(LazyDesk(llm, chosen), chosen)
     err(f"Tablelaw: http://{HOST}:{port}/ (Ctrl+C stops it)")
-    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+    uvicorn.run(app, host=HOST, port=port, log_level="warning", timeout_graceful_shutdown=2)
 
 
 def _add_middleware(app: FastAPI) -> None:
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost", "testserver"])
+
     @app.middleware("http")
     async def device_and_policy(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
         response = await follow(request)

@@ -14,8 +14,8 @@ from index.errors import UnknownClause
 LAST_LAW = 93
 """Number of the last Law in the editions since 1987."""
 
-HIGHEST_BID = 7
-"""A bare number with a letter up to this level may be a bid or a card; above it, it can only be a law."""
+HIGHEST_CARD = 13
+"""A bare number with a letter up to this may be a bid, a card or a table ("10C", "table 12A"); above it, it is a law."""
 
 # Cyrillic letters that look like a Latin one stand for it; Б, Г and Д stand for the 2nd, 4th and 5th of the alphabet.
 _CYRILLIC = str.maketrans("АВСЕКМОРТХБГДавсекмортхбгд", "ABCEKMOPTXBDEabcekmoptxbde")
@@ -41,7 +41,7 @@ _ALIASES = {
 }
 
 # In running text a bare id must not be taken for a bid or a card ("4S", "1NT", "5C"): without the word "law" in front
-# it is written in one piece and needs a digit behind the letter, or a number over seven.
+# it is written in one piece and needs a digit behind the letter, or a number over thirteen.
 _LEVELS = (
     r"(?P<law{n}>\d{{1,2}})(?:{gap}(?P<letter{n}>[A-HАВСЕБГД])(?:{gap}(?P<digit{n}>\d{{1,2}})"
     r"(?:{gap}(?:\((?P<small{n}>[a-zа-я])\)|(?P<bare{n}>[a-hавсебгд]))(?:{gap}\(?(?P<last{n}>[ivx]+)\)?)?)?)?)?"
@@ -107,7 +107,8 @@ def find_clause_ids(text: str) -> tuple[ClauseId, ...]:
         law, letter, digit, small, bare, last = (
             match[f"{part}{n}"] or "" for part in ("law", "letter", "digit", "small", "bare", "last")
         )
-        sure = n == 1 or digit or (letter and int(law) > HIGHEST_BID)
+        is_card = int(law) <= HIGHEST_CARD
+        sure = n == 1 or digit or (letter and not is_card)
         clause = _numbered(law + letter + digit + (small or bare) + last) if sure else None
         if clause is not None:
             found.setdefault(clause.key, clause)

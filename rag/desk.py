@@ -232,6 +232,9 @@ def _generated(
             yield Update(_with(draft, sentences, "ruling"), done=False)
     except BackendError as error:
         notice = f"{text['quote_model_failed']} ({error})"
+        if sentences:
+            yield _finish(_with(draft, sentences, "ruling"), clock, f"{text['cut_off']} ({error})")
+            return
     if sentences:
         yield _finish(_with(draft, sentences, "ruling"), clock)
     else:
