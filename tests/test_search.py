@@ -31,15 +31,15 @@ Bravo of the following:
 
 ## 27B1
 
-delta one;
+golf one;
 
 ## 27B1(a)
 
-delta two;
+echo two;
 
 ## 27B2
 
-delta three.
+golf three.
 
 ## 27C
 
@@ -120,8 +120,7 @@ def test_a_lead_in_brings_all_that_stands_below_it_right_behind_it(linked: Searc
 
 
 def test_a_clause_that_is_no_lead_in_brings_nothing_below_it(linked: SearchIndex) -> None:
-    assert ids(search(linked, "delta one"))[0] == "27B1"
-    assert ids(search(linked, "charlie")) == ["27C"]
+    assert set(ids(search(linked, "golf"))) == {"27B1", "27B2"}, "not 27B1(a)"
 
 
 def test_a_cross_reference_is_pulled_in_with_a_share_of_the_score(linked: SearchIndex) -> None:
