@@ -6,6 +6,8 @@ Source: Robertson & Zaragoza, The Probabilistic Relevance Framework (2009); the 
 from __future__ import annotations
 
 import re
+import threading
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,17 +30,27 @@ STOP_WORDS = frozenset(
 )
 """Function words of both languages: no help in finding a clause, but a sure sign of the language."""
 _NEGATION = frozenset({"not", "не", "ни", "без"})
-_ENGLISH, _RUSSIAN = Stemmer.Stemmer("english"), Stemmer.Stemmer("russian")
+
+
+class _Stemmers(threading.local):
+    """A stemmer keeps a cache of its own: one for each thread."""
+
+    def __init__(self) -> None:
+        self.english = Stemmer.Stemmer("english")
+        self.russian = Stemmer.Stemmer("russian")
+
+
+_STEMMERS = _Stemmers()
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text in lower case, ё folded to е."""
-    return _WORD.findall(text.lower().replace("ё", "е").replace("’", "'"))
+    """The words of a text in lower case, in composed form, ё folded to е."""
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower().replace("ё", "е").replace("’", "'"))
 
 
 def stem(word: str) -> str:
     """The word's stem, by the Snowball stemmer of its script."""
-    return str((_RUSSIAN if _CYRILLIC.search(word) else _ENGLISH).stemWord(word))
+    return str((_STEMMERS.russian if _CYRILLIC.search(word) else _STEMMERS.english).stemWord(word))
 
 
 def words(text: str) -> list[str]:

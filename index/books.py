@@ -46,7 +46,7 @@ def _read(folder: Path, digest: str) -> Book:
             hash=digest,
             clauses=reader(files),
         )
-    except (KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
         raise BookError(f"{meta_path}: damaged or incomplete ({error!r}); restore the file.") from error
     _check(book)
     return book

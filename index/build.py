@@ -72,13 +72,20 @@ def build_index(book: Book, embedder: Embedder, progress: Progress | None = None
             return _make_current(root, fresh, manifest)
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # faiss tells a full disk by a RuntimeError
         raise unwritable(root, error) from error
 
 
-def unwritable(root: Path, error: OSError) -> IndexFault:
+def unwritable(root: Path, error: OSError | RuntimeError) -> IndexFault:
     """The error for an index folder that cannot be made or written."""
-    return IndexFault(f"The index cannot be written to {root} ({error.strerror}); make that folder writable, with some space.")
+    reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    return IndexFault(f"The index cannot be written to {root} ({reason}); make that folder writable, with some space.")
+
+
+def files_of(folder: Path) -> tuple[str, ...]:
+    """Names, relative to the index folder, of all its files but the manifest."""
+    files = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return tuple(sorted(name for name in files if name != MANIFEST))
 
 
 def _embed(rows: Sequence[Passage], embedder: Embedder, root: Path, progress: Progress | None) -> Vectors:
@@ -105,10 +112,10 @@ def _old_vectors(root: Path, embedder: Embedder) -> dict[str, Vectors]:
             return {}
         if any(sha256_file(folder / name) != digest for name, digest in manifest["files"].items()):
             return {}
-        lines = (folder / PASSAGES).read_text(encoding="utf-8").splitlines()
+        lines = (folder / PASSAGES).read_text(encoding="utf-8").rstrip("\n").split("\n")
         vectors = faiss.read_index(str(folder / VECTORS)).reconstruct_n(0, len(lines))
         return {json.loads(line)["key"]: vector for line, vector in zip(lines, vectors, strict=True)}
-    except (OSError, ValueError, KeyError, RuntimeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError):
         return {}  # nothing usable to take over: everything is embedded anew
 
 
@@ -132,8 +139,7 @@ def _write(
     faiss.write_index(flat, str(folder / VECTORS))
     Bm25.build([row.text for row in rows]).save(folder / BM25_DIR)
     counts = {"clauses": len(clauses), "passages": len(rows), "asked": sum(row.kind == "asked" for row in rows)}
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    hashes = {path.relative_to(folder).as_posix(): sha256_file(path) for path in files}
+    hashes = {name: sha256_file(folder / name) for name in files_of(folder)}
     text = json.dumps({**manifest, "counts": counts, "files": hashes}, indent=1, ensure_ascii=False)
     (folder / MANIFEST).write_text(text, encoding="utf-8")
 

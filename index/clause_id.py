@@ -17,6 +17,8 @@ LAST_LAW = 93
 HIGHEST_CARD = 13
 """A bare number with a letter up to this may be a bid, a card or a table ("10C", "table 12A"); above it, it is a law."""
 
+HIGHEST_BID = 7
+
 # Cyrillic letters that look like a Latin one stand for it; Б, Г and Д stand for the 2nd, 4th and 5th of the alphabet.
 _CYRILLIC = str.maketrans("АВСЕКМОРТХБГДавсекмортхбгд", "ABCEKMOPTXBDEabcekmoptxbde")
 _WORD = r"(?:laws?|rules?|правил[а-я]*|пр|закон[а-я]*|zakon[a-z]*|pravil[a-z]*|l|п|§|art)"
@@ -26,10 +28,13 @@ _SHAPE = re.compile(
     r"(?:(?:\((?P<small>[A-Z])\)|(?P<bare>[A-Z]))(?:\(?(?P<last>[IVX]+|\d{1,2})\)?)?)?)?)?(?P<note>#FN\d*)?",
     re.IGNORECASE,
 )
+# Spaces and marks between the parts of an id; between two digits they part two numbers, and stay.
+_MARKS = re.compile(r"(?<=[A-Z)])[\s.,:\-]+|(?<=\d)[\s.,:\-]+(?!\d)", re.IGNORECASE)
 _NAMED = re.compile(r"(?P<kind>def|intro|note|dc\d+)\s*:\s*(?P<name>[\w.][\w. \-]*)", re.IGNORECASE)
 _NAMED_KINDS = {"def": "Def", "intro": "Intro", "note": "Note"}
 _ALIASES = {
     "honour": "honor",
+    "honours": "honor",
     "honors": "honor",
     "imp": "international-matchpoint",
     "canceled": "cancelled",
@@ -47,7 +52,12 @@ _LEVELS = (
     r"(?:{gap}(?:\((?P<small{n}>[a-zа-я])\)|(?P<bare{n}>[a-hавсебгд]))(?:{gap}\(?(?P<last{n}>[ivx]+)\)?)?)?)?)?"
 )
 _IN_TEXT = re.compile(
-    rf"(?<![\w.])(?:{_WORD}\.?\s*{_LEVELS.format(n=1, gap=' ?')}|{_LEVELS.format(n=2, gap='')})(?!\w)", re.IGNORECASE
+    rf"(?<![\w.])(?:(?P<word>{_WORD})\.?\s*{_LEVELS.format(n=1, gap=' ?')}|{_LEVELS.format(n=2, gap='')})(?!\w)", re.IGNORECASE
+)
+# "Laws 27 and 64": what follows a plural.
+_PLURAL = re.compile(r"laws|rules|правила|правил|законы", re.IGNORECASE)
+_FOLLOWER = re.compile(
+    r"\s*(?:,|&|and|or|и|или)\s*(\d{1,2}(?:[A-HАВСЕБГД](?:\d{1,2}(?:\([a-zа-я]\))?)?)?)(?![\w(])", re.IGNORECASE
 )
 
 
@@ -95,7 +105,7 @@ def parse_clause_id(text: str) -> ClauseId:
     found = _named(text.strip()) or _numbered(text)
     if found is None:
         shown = text.strip()[:40]
-        raise UnknownClause(f'"{shown}" is not a clause number; write it like 27B1(a), Law 64 or Def:revoke.')
+        raise UnknownClause(f'"{shown}" is not a clause number; write it like 27B1(a), Law 64 or Def:trick.')
     return found
 
 
@@ -103,16 +113,33 @@ def find_clause_ids(text: str) -> tuple[ClauseId, ...]:
     """The law numbers named in running text, in order, each once; bids and cards (``4S``, ``1NT``) are not among them."""
     found: dict[str, ClauseId] = {}
     for match in _IN_TEXT.finditer(text):
-        n = 1 if match["law1"] else 2
-        law, letter, digit, small, bare, last = (
-            match[f"{part}{n}"] or "" for part in ("law", "letter", "digit", "small", "bare", "last")
-        )
-        is_card = int(law) <= HIGHEST_CARD
-        sure = n == 1 or digit or (letter and not is_card)
-        clause = _numbered(law + letter + digit + (small or bare) + last) if sure else None
+        clause = _in_text(match)
         if clause is not None:
             found.setdefault(clause.key, clause)
+        more = match.end()
+        while match["word"] and _PLURAL.fullmatch(match["word"]) and (follower := _FOLLOWER.match(text, more)):
+            if clause := _numbered(follower[1]):
+                found.setdefault(clause.key, clause)
+            more = follower.end()
     return tuple(found.values())
+
+
+def _in_text(match: re.Match[str]) -> ClauseId | None:
+    n = 1 if match["law1"] else 2
+    law, letter, digit, small, bare, last = (
+        match[f"{part}{n}"] or "" for part in ("law", "letter", "digit", "small", "bare", "last")
+    )
+    if n == 1:
+        letter_apart = bool(letter) and match.start("letter1") > match.end("law1")
+        if letter_apart and letter.islower() and not digit:
+            letter = ""  # "law 64 a revoke": a word, not a section
+        if bare and not letter_apart and match.start("bare1") > match.end("digit1"):
+            bare = last = ""
+    elif not digit and (not letter or int(law) <= HIGHEST_CARD):
+        return None
+    elif bare and max(int(law), int(digit)) <= HIGHEST_BID:
+        return None  # "1C1D": two bids
+    return _numbered(law + letter + digit + (small or bare) + last)
 
 
 def _named(text: str) -> ClauseId | None:
@@ -128,7 +155,7 @@ def _named(text: str) -> ClauseId | None:
 
 def _numbered(text: str) -> ClauseId | None:
     bare = _PREFIX.sub("", text.strip()).translate(_CYRILLIC)
-    bare = re.sub(r"[\s.,:\-]+", "", bare)
+    bare = _MARKS.sub("", bare)
     match = _SHAPE.fullmatch(bare)
     if match is None or not 1 <= int(match["law"]) <= LAST_LAW:
         return None

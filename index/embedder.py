@@ -93,7 +93,8 @@ class SentenceTransformerEmbedder:
 
     def count_tokens(self, text: str, kind: str) -> int:
         """See `Embedder.count_tokens`."""
-        return len(self._model.tokenizer(self.prefixes[kind] + text, truncation=False, verbose=False)["input_ids"])
+        with self._lock:  # the tokenizer's settings are shared with `encode`
+            return len(self._model.tokenizer(self.prefixes[kind] + text, truncation=False, verbose=False)["input_ids"])
 
 
 def model_hash(folder: Path) -> str:

@@ -25,10 +25,10 @@ def sha256_value(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def sha256_folder(folder: Path, pattern: str = "*") -> str:
-    """Hex SHA-256 over names and contents of the files directly in a folder."""
-    files = sorted(path for path in folder.glob(pattern) if path.is_file())
-    return sha256_value([[path.name, sha256_file(path)] for path in files])
+def sha256_folder(folder: Path) -> str:
+    """Hex SHA-256 over names and contents of all files in a folder and those below it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return sha256_value([[path.relative_to(folder).as_posix(), sha256_file(path)] for path in files])
 
 
 def remembered_sha256(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,18 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from index.bm25 import Bm25
-from index.build import BM25_DIR, CURRENT, MANIFEST, PASSAGES, VECTORS, build_index, index_root, manifest_of, unwritable
+from index.build import (
+    BM25_DIR,
+    CURRENT,
+    MANIFEST,
+    PASSAGES,
+    VECTORS,
+    build_index,
+    files_of,
+    index_root,
+    manifest_of,
+    unwritable,
+)
 from index.embedder import Embedder, Progress
 from index.hashing import sha256_file
 from index.types import Book
@@ -41,9 +53,12 @@ def open_index(book: Book, embedder: Embedder, say: Say | None = None, progress:
     root = index_root(book.id)
     try:
         root.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(root / ".lock")
+        lock.acquire()
     except OSError as error:
         raise unwritable(root, error) from error
-    with FileLock(root / ".lock"):
+    with contextlib.ExitStack() as held:
+        held.callback(lock.release)
         folder, reason = _usable(root, manifest_of(book, embedder))
         if folder is None:
             if say:
@@ -53,27 +68,26 @@ def open_index(book: Book, embedder: Embedder, say: Say | None = None, progress:
 
 
 def _usable(root: Path, wanted: dict[str, Any]) -> tuple[Path | None, str]:
-    try:
-        folder = root / (root / CURRENT).read_text(encoding="utf-8").strip()
-    except OSError:
+    pointer = root / CURRENT
+    if not pointer.exists():
         return None, "there is none yet"
     try:
+        folder = root / pointer.read_text(encoding="utf-8").strip()
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        files = manifest.pop("files")
-        manifest.pop("counts")
+        files = manifest["files"]
         for key, value in wanted.items():
             if manifest.get(key) != value:
                 return None, f"its {key} changed"
-        for name, digest in files.items():
-            if sha256_file(folder / name) != digest:
+        for name in sorted({*files, *files_of(folder)}):
+            if name not in files or sha256_file(folder / name) != files[name]:
                 return None, f"the old one is damaged ({name})"
-    except (OSError, ValueError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         return None, f"the old one is damaged ({type(error).__name__})"
     return folder, ""
 
 
 def _load(folder: Path, book: Book, embedder: Embedder) -> SearchIndex:
-    rows = [json.loads(line) for line in (folder / PASSAGES).read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in (folder / PASSAGES).read_text(encoding="utf-8").split("\n") if line]
     return SearchIndex(
         book=book,
         embedder=embedder,

@@ -30,13 +30,19 @@ def read_terms() -> tuple[Term, ...]:
         return tuple(
             Term(
                 {lang: str(row[lang]) for lang in ("en", "ru")},
-                {lang: tuple(row.get(f"also_{lang}", ())) for lang in ("en", "ru")},
+                {lang: _synonyms(row.get(f"also_{lang}", [])) for lang in ("en", "ru")},
                 bool(row.get("new")),
             )
             for row in rows
         )
-    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError) as error:
         raise BookError(f"{path.name} is damaged ({error!r}); restore the file.") from error
+
+
+def _synonyms(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list")
+    return tuple(map(str, value))
 
 
 def translate_terms(text: str, source: str, target: str) -> str:
@@ -55,9 +61,8 @@ def translate_terms(text: str, source: str, target: str) -> str:
 
 @lru_cache(maxsize=4)
 def _phrases(source: str, target: str) -> tuple[tuple[tuple[str, ...], str], ...]:
-    pairs = [
-        (tuple(stem(word) for word in split_words(form)), term.name[target])
-        for term in read_terms()
-        for form in (term.name[source], *term.also[source])
-    ]
-    return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
+    terms = read_terms()
+    named = [(term.name[source], term.name[target]) for term in terms]
+    named += [(form, term.name[target]) for term in terms for form in term.also[source]]
+    pairs = [(tuple(stem(word) for word in split_words(form)), name) for form, name in named]
+    return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))  # stable: a name wins over a synonym of another

@@ -5,6 +5,7 @@ question -> search (law cards at once) -> floor ("the book does not cover it") -
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -64,15 +65,17 @@ class Desk:
     say: Say | None = None
     progress: Progress | None = None
     _indexes: dict[str, SearchIndex] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def index_of(self, book_id: str) -> SearchIndex:
         """The index of a book, opened (and built if need be) once, opened anew when the book's files change."""
         book = read_book(book_id)
-        index = self._indexes.get(book_id)
-        if index is None or index.book.hash != book.hash:
-            index = open_index(book, self.embedder, self.say, self.progress)
-            self._indexes[book_id] = index
-        return index
+        with self._lock:
+            index = self._indexes.get(book_id)
+            if index is None or index.book.hash != book.hash:
+                index = open_index(book, self.embedder, self.say, self.progress)
+                self._indexes[book_id] = index
+            return index
 
 
 def open_desk(llm: str | None = None, say: Say | None = None, progress: Progress | None = None) -> Desk:

@@ -46,7 +46,6 @@ def test_yo_and_ye_are_one_letter(with_yo: str, without: str) -> None:
     assert words(with_yo) == words(without)
 
 
-@pytest.mark.xfail(strict=True, reason="text is not put into composed form: a letter of two code points splits the word")
 @pytest.mark.parametrize("text", ["партнёр", "второй", "café"])
 def test_a_letter_of_two_code_points_does_not_split_a_word(text: str) -> None:
     assert split_words(unicodedata.normalize("NFD", text)) == split_words(text)

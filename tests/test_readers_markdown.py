@@ -112,13 +112,13 @@ def test_windows_line_ends_change_nothing(tmp_path: Path) -> None:
         ("## 27A\n\nT\n---\n", r"^027.md:8: .T. is not a clause number"),
         (with_yaml("see: ["), r"^027.md:10: the yaml block cannot be read"),
         (with_yaml("see: [41A #fn]"), r"^027.md:10: the yaml block cannot be read"),
-        (with_yaml("seen: [1]"), r"^027.md:10: a yaml block holds see, asked and complete only"),
+        (with_yaml("seen: [1]"), r"^027.md:10: a yaml block holds see .* seen: Extra inputs"),
         (with_yaml("- 1"), r"^027.md:10: a yaml block holds"),
         (with_yaml("see"), r"^027.md:10: a yaml block holds"),
         (with_yaml("see: [1]") + "\n" + "```yaml\nsee: [2]\n```\n", r"^027.md:6: clause 27A has 2 yaml blocks"),
         (with_yaml("see: [99]"), r"^027.md:6: .99. is not a clause number"),
         (with_yaml("asked: {en: [{q: why, also: [99]}]}"), r"^027.md:6: .99. is not a clause number"),
-        (with_yaml("asked: [x]"), r"^027.md:6: asked maps"),
+        (with_yaml("asked: [x]"), r"^027.md:10: a yaml block holds .* asked"),
     ],
 )
 def test_a_fault_names_file_and_line(tmp_path: Path, body: str, message: str) -> None:
@@ -133,14 +133,12 @@ def test_a_file_that_is_not_utf8_or_has_broken_front_matter_says_so(tmp_path: Pa
         read_markdown([tmp_path / "027.md"])
 
 
-@pytest.mark.xfail(strict=True, reason="a single value is read letter by letter: see: 31 becomes Laws 3 and 1")
 @pytest.mark.parametrize("block", ["see: 31", "asked: {en: why?}", "asked: {en: [{q: why, also: 27}]}"])
 def test_one_value_where_a_list_belongs_is_a_fault(tmp_path: Path, block: str) -> None:
     with pytest.raises(BookError, match=r"^027.md:\d+: "):
         read(tmp_path, with_yaml(block))
 
 
-@pytest.mark.xfail(strict=True, reason="what a list holds is not checked: misspelt keys are lost, lists become text or crash")
 @pytest.mark.parametrize(
     "block",
     ["asked: {en: [{q: why, alos: [27]}]}", "asked: {en: [why, [what, who]]}", "asked: {en: {q: why}}", "see: [[27A]]"],
@@ -150,19 +148,16 @@ def test_a_question_or_reference_of_another_form_is_a_fault(tmp_path: Path, bloc
         read(tmp_path, with_yaml(block))
 
 
-@pytest.mark.xfail(strict=True, reason="everything but the four letters true is false")
 @pytest.mark.parametrize("word", ["True", "yes"])
 def test_every_yaml_word_for_true_means_complete(tmp_path: Path, word: str) -> None:
     assert read(tmp_path, with_yaml(f"complete: {word}"))[0].complete
 
 
-@pytest.mark.xfail(strict=True, reason="of a key given twice only the last is kept, without a word")
 def test_a_key_given_twice_is_a_fault(tmp_path: Path) -> None:
     with pytest.raises(BookError, match=r"^027.md:\d+: "):
         read(tmp_path, with_yaml("see: [31]\nsee: [12]"))
 
 
-@pytest.mark.xfail(strict=True, reason="text behind the yaml block or above the first clause is dropped without a word")
 @pytest.mark.parametrize("body", [with_yaml("see: [31]") + "\nLost.\n", "Lost.\n\n## 27A\n\nText.\n"])
 def test_no_words_of_a_file_are_lost_without_a_fault(tmp_path: Path, body: str) -> None:
     with suppress(BookError):

@@ -7,22 +7,53 @@ and at the end a fenced ``yaml`` block with ``see:`` (clause ids) and ``asked:``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import frontmatter
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from index.clause_id import ClauseId, parse_clause_id
 from index.errors import BookError, UnknownClause
 from index.types import Asked, Clause
 
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
 # The base loader keeps every scalar a string: in YAML 1.1 a bare 31 is a number and 12E1 may be one.
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+class _Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
+    """The base loader, but a key given twice is an error instead of the last one winning."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = [key for key in keys if keys.count(key) > 1]
+        if twice:
+            raise yaml.MarkedYAMLError(problem=f"the key {twice[0]} stands twice", problem_mark=node.start_mark)
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
+
+
+def _or_none(empty: Any) -> Any:
+    """A key with nothing behind it (an empty string to the base loader) is as if left out."""
+    return BeforeValidator(lambda value: value or empty)
+
+
+_Texts = Annotated[list[str], _or_none([])]
+
+
+class _Question(BaseModel, extra="forbid"):
+    q: str
+    also: _Texts = []
+
+
+class _Block(BaseModel, extra="forbid"):
+    see: _Texts = []
+    asked: Annotated[dict[str, Annotated[list[str | _Question], _or_none([])]], _or_none({})] = {}
+    complete: bool = True
 
 
 def read_markdown(files: Sequence[Path]) -> tuple[Clause, ...]:
@@ -42,6 +73,8 @@ def _read_file(path: Path) -> Iterable[Clause]:
     heads = [k for k, t in enumerate(tokens) if t.type == "heading_open" and t.tag == "h2" and t.level == 0]
     if not heads:
         raise BookError(f'{path.name}: no clause heading found; a clause starts with a line like "## 27A1".')
+    if heads[0] > 0:
+        raise BookError(f"{path.name}:{offset + 1}: text above the first clause heading; put it under one.")
     for k, start in enumerate(heads):
         end = heads[k + 1] if k + 1 < len(heads) else len(tokens)
         yield _read_clause(path, lines, tokens[start:end], offset)
@@ -56,39 +89,41 @@ def _read_clause(path: Path, lines: list[str], tokens: list[Token], offset: int)
         raise BookError(f"{where}: clause {head} has {len(fences)} yaml blocks; put see and asked into one.")
     last = max((t.map[1] for t in tokens if t.map), default=after_heading)
     fence_line = fences[0].map[0] if fences and fences[0].map else last
-    data = _read_yaml(fences[0].content, f"{path.name}:{fence_line + offset + 1}") if fences else {}
+    block = _read_block(fences[0].content, f"{path.name}:{fence_line + offset + 1}") if fences else _Block()
+    if fences and fences[0].map and fences[0].map[1] < last:
+        raise BookError(f"{path.name}:{fences[0].map[1] + offset + 1}: text behind the yaml block of {head}; put it above.")
     return Clause(
         id=_id(head, where),
         heading=heading.strip(),
         text="\n".join(lines[after_heading:fence_line]).strip(),
-        asked=tuple(_read_asked(data.get("asked") or {}, where)),
-        see=tuple(_id(ref, where) for ref in data.get("see") or ()),
-        complete=data.get("complete", "true") == "true",
+        asked=tuple(_read_asked(block, where)),
+        see=tuple(_id(ref, where) for ref in block.see),
+        complete=block.complete,
         file=path.name,
         line=first + offset + 1,
     )
 
 
-def _read_yaml(text: str, where: str) -> Mapping[str, Any]:
+def _read_block(text: str, where: str) -> _Block:
     try:
-        data = yaml.load(text, Loader=_LOADER) or {}  # noqa: S506 - the base loader makes strings only
+        return _Block.model_validate(yaml.load(text, Loader=_Loader) or {})  # noqa: S506 - makes strings only
     except yaml.YAMLError as error:
         raise BookError(f"{where}: the yaml block cannot be read ({error}).") from error
-    if not isinstance(data, dict) or set(data) - {"see", "asked", "complete"}:
-        raise BookError(f"{where}: a yaml block holds see, asked and complete only.")
-    return data
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the block"
+        raise BookError(
+            f"{where}: a yaml block holds see (ids), asked (language: questions) and complete only; {place}: {first['msg']}."
+        ) from error
 
 
-def _read_asked(data: Any, where: str) -> Iterable[Asked]:
-    if not isinstance(data, dict):
-        raise BookError(f"{where}: asked maps a language to a list of questions.")
-    for lang, questions in data.items():
+def _read_asked(block: _Block, where: str) -> Iterable[Asked]:
+    for lang, questions in block.asked.items():
         for question in questions:
-            if isinstance(question, dict):
-                also = tuple(_id(ref, where) for ref in question.get("also", ()))
-                yield Asked(str(question.get("q", "")).strip(), lang, also)
+            if isinstance(question, str):
+                yield Asked(question.strip(), lang)
             else:
-                yield Asked(str(question).strip(), lang)
+                yield Asked(question.q.strip(), lang, tuple(_id(ref, where) for ref in question.also))
 
 
 def _id(text: str, where: str) -> ClauseId:
