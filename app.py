@@ -6,8 +6,10 @@ import html
 import os
 import secrets
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported
@@ -18,14 +20,15 @@ import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.middleware.trustedhost import TrustedHostMiddleware
 from fastapi.responses import HTMLResponse, JSONResponse
+from filelock import FileLock, Timeout
 
 from index import paths
 from index.books import DEFAULT_BOOK, export_clause, find_clause, read_book
-from index.errors import BadQuestion, ModelError, ServerError, TablelawError, UnknownClause
+from index.errors import BadQuestion, BookError, ModelError, ServerError, TablelawError, UnknownClause
 from rag.cases import Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
-from rag.page.render import case_html, choose_language, css, law_html, script
+from rag.page.render import case_html, choose_language, css, law_html, script, title_html
 from rag.question import read_question
 from rag.running import Running
 from rag.strings import strings
@@ -33,7 +36,11 @@ from rag.terminal import err
 
 HOST = "127.0.0.1"
 DEVICE_COOKIE = "tablelaw_device"
+PANEL_HEADER = "X-Tablelaw-Panel"
+"""Sent by the page's script, which shows a clause in a panel and needs no page around it."""
 _YEAR = 365 * 24 * 3600
+Tell = Callable[[dict[str, str]], None]
+
 # The page must work with no internet at all: the browser itself refuses every other address.
 CONTENT_POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -94,18 +101,25 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
         """A clause as a page, as a panel of the page, or as JSON, by what the caller accepts."""
         accept = request.headers.get("accept", "")
         wants_json = "application/json" in accept and "text/html" not in accept
+        response: Response
         try:
             opened = read_book(book)
             clause = find_clause(opened, clause_id)
-        except UnknownClause as error:
+        except (UnknownClause, BookError) as error:
+            status = 404 if isinstance(error, UnknownClause) else 500
             if wants_json:
-                return JSONResponse({"error": str(error)}, status_code=404)
-            return HTMLResponse(f"<p>{html.escape(str(error))}</p>", status_code=404)
-        if wants_json:
-            branch = [export_clause(c) for c in opened.branch(clause.id)]
-            return JSONResponse({"book": opened.id, "edition": opened.edition, "clauses": branch})
-        lang = choose_language(request.headers.get("accept-language"))
-        return HTMLResponse(law_html(opened, clause, lang, "x-tablelaw-panel" not in request.headers))
+                response = JSONResponse({"error": str(error)}, status)
+            else:
+                response = HTMLResponse(f"<p>{html.escape(str(error))}</p>", status)
+        else:
+            if wants_json:
+                branch = [export_clause(c) for c in opened.branch(clause.id)]
+                response = JSONResponse({"book": opened.id, "edition": opened.edition, "clauses": branch})
+            else:
+                lang = choose_language(request.headers.get("accept-language"))
+                response = HTMLResponse(law_html(opened, clause, lang, PANEL_HEADER not in request.headers))
+        response.headers["Vary"] = f"Accept, Accept-Language, {PANEL_HEADER}"
+        return response
 
     running = Running(desk, Cases(paths.data_dir() / "cases.sqlite3"))
     theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
@@ -130,7 +144,7 @@ def make_page(running: Running, book: str) -> gr.Blocks:
     """The page itself: question box on top, the case below."""
     english = strings("en")
     with gr.Blocks(title="Tablelaw", analytics_enabled=False) as page:
-        title = gr.HTML(elem_id="tl-title", value=_title("en"))
+        title = gr.HTML(elem_id="tl-title", value=title_html("en"))
         question = gr.Textbox(
             label=english["ask_label"],
             placeholder=english["ask_placeholder"],
@@ -149,7 +163,7 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             text = strings(lang)
             for now in running.watch(_device(request)):
                 yield (
-                    _title(lang),
+                    title_html(lang),
                     gr.update(label=text["ask_label"], placeholder=text["ask_placeholder"]),
                     gr.update(value=text["send"]),
                     gr.update(value=text["new_case"]),
@@ -162,7 +176,7 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             try:
                 read_question(typed)
             except BadQuestion as error:
-                raise gr.Error(str(error), duration=8, print_exception=False) from error
+                raise gr.Error(strings(lang)[error.key].format(**error.values), duration=8, print_exception=False) from error
             running.start(device, typed, goes_on, book)
             yield "", gr.update(value=False, visible=True), gr.skip()
             before = None
@@ -176,7 +190,8 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             return "", gr.update(value=False, visible=False), case_html(None, _lang(request))
 
         shown = [question, continues, case]
-        page.load(on_load, None, [title, question, send, fresh, continues, case], show_progress="hidden", api_name=False)
+        whole = [title, question, send, fresh, continues, case]
+        page.load(on_load, None, whole, show_progress="hidden", api_visibility="private")
         gr.on(
             [send.click, question.submit],
             on_ask,
@@ -184,22 +199,50 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             shown,
             show_progress="hidden",
             concurrency_limit=None,
-            api_name=False,
+            trigger_mode="multiple",  # a second question may be sent while the first is being answered
+            api_visibility="private",
         )
-        fresh.click(on_new, None, shown, show_progress="hidden", api_name=False)
+        fresh.click(on_new, None, shown, show_progress="hidden", api_visibility="private")
     page.queue(default_concurrency_limit=None)
     return page
 
 
-def serve_page(port: int, book: str | None = None, llm: str | None = None) -> None:
-    """Serve on this machine only until stopped. Raises `ModelError`, `BookError`, `ServerError`."""
+def serve_page(port: int, book: str | None = None, llm: str | None = None, tell: Tell | None = None) -> None:
+    """Serve on this machine only until stopped; ``tell`` gets ``{"url", "book"}`` when it begins.
+
+    Raises `ModelError`, `BookError`, `ServerError`, `ContractError`.
+    """
     chosen = book or DEFAULT_BOOK
     read_book(chosen)
     check_models(llm)
     _check_port(port)
-    app = make_app(LazyDesk(llm, chosen), chosen)
-    err(f"Tablelaw: http://{HOST}:{port}/ (Ctrl+C stops it)")
-    uvicorn.run(app, host=HOST, port=port, log_level="warning", timeout_graceful_shutdown=2)
+    with _sole_server():
+        app = make_app(LazyDesk(llm, chosen), chosen)
+        url = f"http://{HOST}:{port}/"
+        err(f"Tablelaw: {url} (Ctrl+C stops it)")
+        if tell:
+            tell({"url": url, "book": chosen})
+        uvicorn.run(app, host=HOST, port=port, log_level="warning", timeout_graceful_shutdown=2)
+
+
+@contextmanager
+def _sole_server() -> Iterator[None]:
+    """Cases have one server: a second one would take the first one's unfinished answers for interrupted ones."""
+    folder = paths.data_dir()
+    lock = FileLock(folder / "serve.lock", timeout=0)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout as error:
+        raise ServerError(
+            f"Another Tablelaw serves the cases in {folder} already; use its page, stop it, or set TABLELAW_HOME."
+        ) from error
+    except OSError as error:
+        raise ServerError(f"The cases cannot be kept in {folder} ({error.strerror}); set TABLELAW_HOME.") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _add_middleware(app: FastAPI) -> None:
@@ -224,10 +267,6 @@ def _lang(request: gr.Request) -> str:
     return choose_language(request.headers.get("accept-language"))
 
 
-def _title(lang: str) -> str:
-    return f"<h1>{html.escape(strings(lang)['title'])}</h1>"
-
-
 def _check_port(port: int) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -238,4 +277,6 @@ def _check_port(port: int) -> None:
 
 
 if __name__ == "__main__":
-    serve_page(7860)
+    from cli import main
+
+    main(["serve", *sys.argv[1:]])

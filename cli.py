@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
 from index.errors import TablelawError
-from rag.terminal import Bar, err, print_clauses, print_hits, print_ruling, print_table
+from rag.terminal import Bar, err, print_answer, print_authority, print_clauses, print_hits, print_table
+
+DEBUG_VARIABLE = "TABLELAW_DEBUG"
+"""Environment variable: when set, an unexpected error prints its traceback instead of one line."""
 
 BOOK = click.option("--book", metavar="B", help="Law book to use (default: laws-2017-en).")
 LANG = click.option("--lang", default="auto", show_default=True, metavar="en|ru|auto", help="Language of the question.")
@@ -32,13 +37,14 @@ def cli() -> None:
 @click.option("--lan", is_flag=True, help="Open to the club's network (comes with a later version).")
 @BOOK
 @LLM
-def serve(port: int, lan: bool, book: str | None, llm: str | None) -> None:
+@JSON
+def serve(port: int, lan: bool, book: str | None, llm: str | None, as_json: bool) -> None:
     """Start the page on this machine."""
     if lan:
         raise click.ClickException("--lan is not there yet: the page is served to this machine only; leave --lan out.")
     from app import serve_page
 
-    serve_page(port, book, llm)
+    serve_page(port, book, llm, _print_json if as_json else None)
 
 
 @cli.command()
@@ -64,25 +70,25 @@ def ask(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Ask what the law says; prints the ruling with its clause numbers."""
     from rag.batch import parse_facts, read_state, run_ask_batch, write_state
-    from rag.desk import Ask, answer_whole, open_desk
+    from rag.desk import Ask, answer, last, open_desk
     from rag.ruling import to_json
 
-    defaults = Ask(question, book, lang, parse_facts(facts))
-    _one_of(question, batch, out)
+    _one_of(question, lang, batch, out)
+    asked = Ask(question, book, lang, parse_facts(facts), read_state(state) if state else None)
     if batch and out:
         with Bar("Asking") as bar:
-            run_ask_batch(open_desk(llm, err, bar.progress), batch, out, defaults, bar.progress)
+            run_ask_batch(open_desk(llm, err, bar.progress), batch, out, asked, bar.progress)
         return
-    kept = read_state(state) if state else None
     with Bar("Indexing") as bar:
-        desk = open_desk(llm, err, bar.progress)
-        update = answer_whole(desk, Ask(question, book, lang, defaults.facts, kept))
+        updates = answer(open_desk(llm, err, bar.progress), asked)
+        first = next(updates)
+    update = last(updates) if as_json else print_answer(chain([first], updates))
     if state:
         write_state(state, update.ruling.state)
     if as_json:
         _print_json(to_json(update.ruling))
-    else:
-        print_ruling(update)
+        if update.notice:
+            err(update.notice)
 
 
 @cli.command()
@@ -97,10 +103,11 @@ def search(
     question: str | None, book: str | None, lang: str, k: int, batch: Path | None, out: Path | None, as_json: bool
 ) -> None:
     """Search the clauses of a book."""
+    from index.books import read_book
     from rag.batch import run_search_batch, search_json
     from rag.desk import Ask, open_desk
 
-    _one_of(question, batch, out)
+    _one_of(question, lang, batch, out)
     with Bar("Searching") as bar:
         desk = open_desk("none", err, bar.progress)
         defaults = Ask(question, book, lang)
@@ -112,6 +119,8 @@ def search(
         _print_json(found)
     else:
         print_hits(found["hits"])
+        searched = read_book(found["book"])
+        print_authority("en", searched.edition, searched.wording)
 
 
 @cli.command()
@@ -210,13 +219,25 @@ def main(argv: list[str] | None = None) -> None:
     except TablelawError as error:
         err(str(error))
         sys.exit(1)
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        err(f"Unexpected: {type(error).__name__}: {error}; run it again with {DEBUG_VARIABLE}=1 and report what it prints.")
+        sys.exit(1)
 
 
-def _one_of(question: str | None, batch: Path | None, out: Path | None) -> None:
+def _one_of(question: str | None, lang: str, batch: Path | None, out: Path | None) -> None:
+    """Check, before any model is loaded, that there is a question, or a batch, and not both."""
+    from rag.question import read_question
+
     if batch is None and question is None:
         raise click.UsageError('Give a question, e.g. tablelaw ask "East led out of turn", or --batch IN --out OUT.')
     if (batch is None) != (out is None):
         raise click.UsageError("--batch and --out go together.")
+    if batch is not None and question is not None:
+        raise click.UsageError("Give a question or --batch, not both.")
+    if question is not None:
+        read_question(question, lang)
 
 
 def _print_rows(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:

@@ -29,9 +29,8 @@ from rich.table import Table
 
 from index import paths
 from index.books import DEFAULT_BOOK, read_book
-from index.search import search
-from index.store import open_index
-from rag.models import open_embedder
+from index.search import TOP_K
+from rag.desk import find, open_desk
 
 QUESTIONS = (
     "defender led out of turn, what are declarer's options?",
@@ -132,18 +131,17 @@ def _peak_mib(pid: int) -> float:
 
 def _searches(console: Console) -> Iterator[Row]:
     console.print(f"{SEARCHES} searches …")
-    embedder = open_embedder()
-    index = open_index(read_book(DEFAULT_BOOK), embedder)
-    asked = [line.text for clause in index.book.clauses for line in clause.asked]
+    desk = open_desk("none")
+    asked = [line.text for clause in read_book(DEFAULT_BOOK).clauses for line in clause.asked]
     questions = asked[:: max(1, len(asked) // SEARCHES)][:SEARCHES]
-    search(index, questions[0])  # the first call warms the libraries up
+    find(desk, questions[0], TOP_K)  # the first call warms the libraries up
     whole, embedding = [], []
     for question in questions:
         start = time.perf_counter()
-        embedder.encode([question], "query")
+        desk.embedder.encode([question], "query")
         embedding.append(time.perf_counter() - start)
         start = time.perf_counter()
-        search(index, question)
+        find(desk, question, TOP_K)
         whole.append(time.perf_counter() - start)
     middle, high, embed = _ms(whole, 50), _ms(whole, 95), _ms(embedding, 50)
     yield Row("search with query embedding, p50", f"{middle:.0f} ms", f"{middle / embed:.2f} of the embedding alone")
@@ -166,6 +164,9 @@ def _answers(console: Console) -> Iterator[Row]:
         if process.returncode:
             raise SystemExit("tablelaw ask --batch failed; run it by hand to see why")
         answers = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    failed = [answer["error"] for answer in answers if "error" in answer]
+    if failed:
+        raise SystemExit(f"{len(failed)}/{len(answers)} questions failed, the first one: {failed[0]}")
     timings = [answer["timings"] for answer in answers]
     first = float(np.median([t["first_token_ms"] for t in timings])) / 1000
     model = [t["model_first_token_ms"] for t in timings if t["model_first_token_ms"]]

@@ -18,6 +18,8 @@ from index.types import Book, Clause
 
 DEFAULT_BOOK = "laws-2017-en"
 """The book in use whatever the language of the question."""
+EDITION_IN_FORCE = "2017"
+"""Any other edition is superseded (or another game's): it gives search and quotes only."""
 
 
 def list_books() -> tuple[str, ...]:

@@ -14,7 +14,15 @@ class TablelawError(Exception):
 
 
 class BadQuestion(TablelawError):
-    """The question cannot be used: empty, too long, or not text."""
+    """The question cannot be used: empty, too long, or not text.
+
+    ``key`` and ``values`` name the sentence in the string files, for a page in another language.
+    """
+
+    def __init__(self, message: str, key: str, values: dict[str, str]) -> None:
+        super().__init__(message)
+        self.key = key
+        self.values = values
 
 
 class BookError(TablelawError):

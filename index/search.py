@@ -8,6 +8,7 @@ best ones refer to follow with a share of their score.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +31,26 @@ NEIGHBOUR_SHARE = 0.5
 """Share of its referrer's score that a clause pulled in by a cross reference gets."""
 
 
+@dataclass(frozen=True)
+class Ranking:
+    """The hits, best first, and ``nearest``: the cosine of the nearest row of all (1 where a clause is named by number)."""
+
+    hits: tuple[Hit, ...]
+    nearest: float
+
+
 def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> list[Hit]:
     """The ``k`` best clauses, best first. ``named``: ids that stand in the question; they and their branches lead.
 
     Scores are in (0, 1], relative to a clause that is first in every list; a clause named by number scores 1.
     """
+    return list(rank(index, question, k, named).hits)
+
+
+def rank(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> Ranking:
+    """As `search`, with the cosine that tells whether the book covers the question at all."""
     clauses = index.book.clauses
-    cosine_rows = _cosines(index, question)
+    cosine_rows = cosines(index, question)
     bm25_rows = index.bm25.scores(question)
     lists = {}
     for name, rows in (("dense", cosine_rows), ("bm25", bm25_rows)):
@@ -53,10 +67,11 @@ def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[Cl
         by_number = c in taken
         score = 1.0 if by_number else float(fused[c])
         hits.append(Hit(clauses[c], round(score, 6), 1.0 if by_number else float(max(cosine[c], 0.0))))
-    return hits
+    return Ranking(tuple(hits), 1.0 if taken else float(cosine_rows.max()))
 
 
-def _cosines(index: SearchIndex, question: str) -> NDArray[np.float32]:
+def cosines(index: SearchIndex, question: str) -> NDArray[np.float32]:
+    """Cosine of the question to every row, shape ``(rows,)``."""
     query = index.embedder.encode([question], "query")
     count = index.vectors.ntotal
     scores, rows = index.vectors.search(query, count)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from index.books import DEFAULT_BOOK
 from index.embedder import Progress
 from index.errors import ContractError, TablelawError
 from rag.desk import Ask, Desk, answer_whole, find
@@ -50,11 +51,12 @@ def write_state(path: Path, state: State) -> None:
 def search_json(desk: Desk, ask: Ask, k: int) -> dict[str, Any]:
     """The contract of ``tablelaw search --json``."""
     started = time.perf_counter()
-    question, hits = find(desk, ask.question, k, ask.book, ask.lang)
+    question, ranking = find(desk, ask.question, k, ask.book, ask.lang)
     elapsed = round(1000 * (time.perf_counter() - started), 1)
-    book = desk.index_of(ask.book or _default_book()).book
+    book = desk.index_of(ask.book or DEFAULT_BOOK).book
     shown = [
-        {"id": str(h.clause.id), "heading": book.heading_path(h.clause), "text": h.clause.text, "score": h.score} for h in hits
+        {"id": str(hit.clause.id), "heading": book.heading_path(hit.clause), "text": hit.clause.text, "score": hit.score}
+        for hit in ranking.hits
     ]
     return {"question": question.text, "book": book.id, "hits": shown, "search_ms": elapsed}
 
@@ -80,34 +82,36 @@ def _run(
         lines = [line for line in source.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise ContractError(f"{source} cannot be read ({type(error).__name__}); give a UTF-8 file of JSON lines.") from error
-    fresh = target.with_name(f".{target.name}.new")
+    part = target.with_name(f"{target.name}.part")
     try:
-        with fresh.open("w", encoding="utf-8", errors="replace") as out:
-            for number, result in enumerate(_answers(lines, defaults, work), start=1):
-                out.write(json.dumps(result, ensure_ascii=False) + "\n")
+        with part.open("w", encoding="utf-8", errors="replace") as out:
+            for number, line in enumerate(lines, start=1):
+                out.write(json.dumps(_answer_line(line, defaults, work), ensure_ascii=False) + "\n")
                 out.flush()
                 if progress:
                     progress(number, len(lines))
-        os.replace(fresh, target)
+        os.replace(part, target)
     except OSError as error:
         raise ContractError(f"{target} cannot be written ({error.strerror}); name another file.") from error
-    finally:
-        fresh.unlink(missing_ok=True)
+    except KeyboardInterrupt as error:
+        raise ContractError(f"Stopped; the answers so far are in {part}.") from error
 
 
-def _answers(lines: Sequence[str], defaults: Ask, work: Callable[[Ask], Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    for line in lines:
-        head: dict[str, Any] = {}
-        try:
-            data = json.loads(line)
-            if not isinstance(data, dict):
-                raise ContractError("A batch line must be a JSON object with id and question.")
-            head = {"id": data.get("id"), "question": data.get("question")}
-            yield {"id": data.get("id"), **work(_ask_of(data, defaults))}
-        except (ValueError, RecursionError) as error:
-            yield {**head, "error": f"This line is not JSON ({type(error).__name__}: {error})."}
-        except TablelawError as error:
-            yield {**head, "error": str(error)}
+def _answer_line(line: str, defaults: Ask, work: Callable[[Ask], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The answer to one line, or the line's id and question with ``error``: no line stops the others."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return {"error": f"This line is not JSON ({type(error).__name__}: {error})."}
+    if not isinstance(data, dict):
+        return {"error": "A batch line must be a JSON object with id and question."}
+    try:
+        return {"id": data.get("id"), **work(_ask_of(data, defaults))}
+    except TablelawError as error:
+        return {"id": data.get("id"), "question": data.get("question"), "error": str(error)}
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        return {"id": data.get("id"), "question": data.get("question"), "error": f"Unexpected, please report: {reason}"}
 
 
 def _ask_of(data: Mapping[str, Any], defaults: Ask) -> Ask:
@@ -126,9 +130,3 @@ def _ask_of(data: Mapping[str, Any], defaults: Ask) -> Ask:
         facts={str(name): str(value) for name, value in facts.items()},
         state=state_from_json(state) if state else defaults.state,
     )
-
-
-def _default_book() -> str:
-    from index.books import DEFAULT_BOOK
-
-    return DEFAULT_BOOK

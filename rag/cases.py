@@ -67,25 +67,28 @@ class Cases:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with self._open() as db:
-                version = db.execute("PRAGMA user_version").fetchone()[0]
-                if version > SCHEMA_VERSION:
-                    raise ContractError(f"{path} was written by a newer Tablelaw; update the program.")
-                if version == 0:
-                    db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
-                db.execute("UPDATE turns SET done = 1, notice = ? WHERE done = 0", (INTERRUPTED,))
-        except (OSError, sqlite3.Error) as error:
-            raise ContractError(
-                f"The cases in {path} cannot be opened ({error}); move the file away and start again."
-            ) from error
+        except OSError as error:
+            raise ContractError(f"The cases cannot be kept in {path.parent} ({error}); set TABLELAW_HOME.") from error
+        with self._open() as db:
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version > SCHEMA_VERSION:
+                raise ContractError(f"{path} was written by a newer Tablelaw; update the program.")
+            if version == 0:
+                db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+            db.execute("UPDATE turns SET done = 1, notice = ? WHERE done = 0", (INTERRUPTED,))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=10)) as db, db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA foreign_keys = ON")
-            yield db
+        try:
+            with closing(sqlite3.connect(self._path, timeout=10)) as db, db:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = FULL")
+                db.execute("PRAGMA foreign_keys = ON")
+                yield db
+        except sqlite3.DatabaseError as error:
+            raise ContractError(
+                f"The cases in {self._path} cannot be used ({error}); free some space, or move the file away and start again."
+            ) from error
 
     def add_turn(self, device: str, question: str, continues: bool) -> int:
         """A new question of the case shown on the device, or of a new case; gives the turn's id."""

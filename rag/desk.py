@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from index.books import DEFAULT_BOOK, clause_list, read_book
 from index.clause_id import ClauseId
 from index.embedder import Embedder, Progress
 from index.errors import BackendError, ContractError, ModelError
-from index.search import search
+from index.search import Ranking, rank
 from index.store import Say, SearchIndex, open_index
 from index.types import Book, Clause, Hit
 from rag.backends import Backend, open_backend
@@ -96,12 +97,12 @@ def open_desk(llm: str | None = None, say: Say | None = None, progress: Progress
     return Desk(embedder, backend, say, progress)
 
 
-def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = "auto") -> tuple[Question, list[Hit]]:
+def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = "auto") -> tuple[Question, Ranking]:
     """Read a question and search for it. Raises `BadQuestion`, `BookError`, `IndexFault`."""
     read_question(text, lang)  # a bad question is refused before an index is built for it
     index = desk.index_of(book_id or DEFAULT_BOOK)
     question = _read(text, lang, index.book, index.bm25)
-    return question, search(index, question.search_text, k, question.named)
+    return question, rank(index, question.search_text, k, question.named)
 
 
 def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
@@ -117,28 +118,32 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     index = desk.index_of(ask.book or state.book)
     question = _read(ask.question, ask.lang, index.book, index.bm25)
     earlier = tuple(turn.question for turn in state.turns[-EARLIER_QUESTIONS:])
-    hits = search(index, " ".join([*earlier[-1:], question.search_text]), CONTEXT_CLAUSES, question.named)
+    # What is new stands first: the embedder cuts off what is too long at the end.
+    ranking = rank(index, " ".join([question.search_text, *earlier[-1:]]), CONTEXT_CLAUSES, question.named)
+    hits = ranking.hits
     clock = _Clock(started, _ms(started))
     draft = _draft(index.book, question, hits, state, desk.backend, clock)
     yield Update(draft, done=False)
 
     floor = calibration_for(desk.embedder.hash)
-    if floor and not _covered(hits, floor):
+    if floor and ranking.nearest < floor.floor:
         yield _finish(_not_covered(draft), clock)
         return
     backend, notice = _usable_backend(desk.backend, index.book, floor, question.lang)
     if backend is None:
         yield _finish(_quote(draft), clock, notice)
         return
-    yield from _generated(backend, index.book, question, earlier, draft, [hit.clause for hit in hits], clock)
+    yield from _generated(desk, backend, index.book, question, earlier, draft, [hit.clause for hit in hits], clock)
 
 
 def answer_whole(desk: Desk, ask: Ask) -> Update:
     """The last snapshot of `answer`."""
-    update = None
-    for update in answer(desk, ask):  # noqa: B007
-        pass
-    assert update is not None
+    return last(answer(desk, ask))
+
+
+def last(updates: Iterable[Update]) -> Update:
+    """The last of some updates."""
+    (update,) = deque(updates, maxlen=1)
     return update
 
 
@@ -165,10 +170,6 @@ def _read(text: Any, lang: str, book: Book, bm25: Bm25) -> Question:
         search_text=with_terms(question.search_text, question.lang, book.lang),
         named=tuple(clause_id for clause_id in question.named if clause_id in known),
     )
-
-
-def _covered(hits: Sequence[Hit], calibration: Calibration) -> bool:
-    return any(hit.cosine >= calibration.floor for hit in hits)
 
 
 def _usable_backend(backend: Backend | None, book: Book, floor: Calibration | None, lang: str) -> tuple[Backend | None, str]:
@@ -210,7 +211,8 @@ def card(book: Book, clause: Clause, score: float) -> LawCard:
     return LawCard(str(clause.id), book.heading_path(clause), clause.text, score, book.id, book.wording)
 
 
-def _generated(
+def _generated(  # noqa: PLR0913, PLR0917 - all that an answer is made of
+    desk: Desk,
     backend: Backend,
     book: Book,
     question: Question,
@@ -226,7 +228,7 @@ def _generated(
 
     text = strings(question.lang)
     sentences: list[Sentence] = []
-    notice = text["quote_unverified"]
+    notice, cut_off = text["quote_unverified"], ""
     try:
         texts = [clause for clause in clauses if clause.text]
         for sentence in generate(backend, book, texts, question.text, earlier, first_token):
@@ -234,12 +236,12 @@ def _generated(
             sentences.append(sentence)
             yield Update(_with(draft, sentences, "ruling"), done=False)
     except BackendError as error:
-        notice = f"{text['quote_model_failed']} ({error})"
-        if sentences:
-            yield _finish(_with(draft, sentences, "ruling"), clock, f"{text['cut_off']} ({error})")
-            return
+        if desk.say:
+            desk.say(str(error))
+        notice = text["cut_off"] if sentences else text["quote_model_failed"]
+        cut_off = notice
     if sentences:
-        yield _finish(_with(draft, sentences, "ruling"), clock)
+        yield _finish(_with(draft, sentences, "ruling"), clock, cut_off)
     else:
         yield _finish(_quote(draft), clock, notice)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from index.errors import ModelError
 from index.hashing import sha256_file
@@ -15,25 +16,47 @@ from index.hashing import sha256_file
 Progress = Callable[[int, int], None]
 """Called with (bytes done, bytes in all; 0 when unknown)."""
 
-TIMEOUT = httpx.Timeout(30.0, connect=4.0)
-"""Seconds. A hub that cannot be reached is given up within seconds, so that the next source gets its turn."""
+CONNECT_SECONDS = 4.0
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often a broken download is resumed, and after how many seconds of silence it counts as broken."""
+
+    attempts: int = 5
+    read_seconds: float = 30.0
+
+
+PATIENT = Patience()
 
 
 class SourceUnreachable(ModelError):
     """A source did not answer, or does not have the file: another one may."""
 
 
-def fetch(url: str, target: Path, sha256: str, progress: Progress | None = None) -> Path:
+def part_of(target: Path) -> Path:
+    """Where the part of ``target`` that has arrived is kept."""
+    return target.with_name(target.name + ".part")
+
+
+def fetch(url: str, target: Path, sha256: str, progress: Progress | None = None, patience: Patience = PATIENT) -> Path:
     """Download ``url`` to ``target``, resuming ``target.part``; the file appears only when its SHA-256 is right.
 
-    Raises `SourceUnreachable` when the source does not deliver, `ModelError` when what it delivers is another file.
+    Raises `SourceUnreachable` when the source delivers nothing or another file, `ModelError` when it cannot be written.
     """
     if target.exists() and sha256_file(target) == sha256:
         return target
-    part = target.with_name(target.name + ".part")
+    part = part_of(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _download(url, part, progress)
+        for attempt in Retrying(
+            retry=retry_if_exception_type((httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout)),
+            stop=stop_after_attempt(patience.attempts),
+            wait=wait_exponential(max=8),
+            reraise=True,
+        ):
+            with attempt:
+                _download(url, part, progress, httpx.Timeout(patience.read_seconds, connect=CONNECT_SECONDS))
     except httpx.HTTPError as error:
         host = httpx.URL(url).host
         raise SourceUnreachable(
@@ -46,21 +69,15 @@ def fetch(url: str, target: Path, sha256: str, progress: Progress | None = None)
         ) from error
     if sha256_file(part) != sha256:
         part.unlink()
-        raise ModelError(f"What arrived as {target.name} is not that file (SHA-256 differs); run it again.")
+        raise SourceUnreachable(f"What arrived as {target.name} is not that file (SHA-256 differs); run it again.")
     os.replace(part, target)
     return target
 
 
-@retry(
-    retry=retry_if_exception_type((httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout)),
-    stop=stop_after_attempt(5),
-    wait=wait_exponential(max=8),
-    reraise=True,
-)
-def _download(url: str, part: Path, progress: Progress | None) -> None:
+def _download(url: str, part: Path, progress: Progress | None, timeout: httpx.Timeout) -> None:
     have = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
-    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=TIMEOUT) as answer:
+    with httpx.stream("GET", url, headers=headers, follow_redirects=True, timeout=timeout) as answer:
         if answer.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
             return  # all of it is here already; the hash decides
         answer.raise_for_status()

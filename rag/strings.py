@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from index.books import EDITION_IN_FORCE
 from index.errors import ContractError
 
 FOLDER = Path(__file__).resolve().parent / "page" / "strings"
@@ -32,6 +33,10 @@ def languages() -> tuple[str, ...]:
 
 
 def authority(lang: str, edition: str, source: str) -> str:
-    """The one line under every answer: who rules, which edition, whose wording (``restated`` or ``imported``)."""
+    """The one line under every answer: who rules, which edition, whose wording (``restated`` or ``imported``).
+
+    A superseded edition is named as such first.
+    """
     text = strings(lang)
-    return text["authority"].format(edition=edition, wording=text[f"wording_{source}"])
+    line = text["authority"].format(edition=edition, wording=text[f"wording_{source}"])
+    return line if edition == EDITION_IN_FORCE else f"{text['not_in_force'].format(edition=edition)} {line}"

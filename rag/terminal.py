@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +25,7 @@ from typing_extensions import Self
 
 from index.types import Book, Clause
 from rag.desk import Update
+from rag.ruling import Ruling
 from rag.strings import authority, strings
 
 _OUT = Console(highlight=False, soft_wrap=False)
@@ -77,25 +78,51 @@ def print_clauses(book: Book, found: Clause | None, clauses: Sequence[Clause]) -
         _OUT.print(Padding(head, (0, 0, 0, indent)))
         if clause.text:
             _OUT.print(Padding(Markdown(clause.text), (0, 0, 1, indent + 2)))
-    _OUT.print(Text(authority("en", book.edition, book.wording), style="dim"))
+    print_authority("en", book.edition, book.wording)
 
 
-def print_ruling(update: Update) -> None:
-    """A ruling: each sentence with its clause numbers, then the clauses, then who rules."""
+def print_answer(updates: Iterable[Update]) -> Update:
+    """An answer while it grows: each checked sentence with its clause numbers, then the clauses, then who rules.
+
+    Gives the last update.
+    """
+    update: Update | None = None
+    shown = 0
+    for update in updates:
+        ruling = update.ruling
+        if not shown and ruling.sentences:
+            _print_status(ruling)
+        for sentence in ruling.sentences[shown:]:
+            _OUT.print(Text.assemble(sentence.text, " ", (f"[{'; '.join(sentence.cites)}]", "bold cyan")))
+        shown = len(ruling.sentences)
+    assert update is not None
+    _print_rest(update)
+    return update
+
+
+def _print_status(ruling: Ruling) -> None:
+    _OUT.print(Text(strings(ruling.lang)[f"status_{ruling.status}"], style="bold"))
+
+
+def _print_rest(update: Update) -> None:
+    """What follows the sentences, once all of them are there."""
     ruling = update.ruling
     text = strings(ruling.lang)
-    _OUT.print(Text(text[f"status_{ruling.status}"], style="bold"))
+    if not ruling.sentences:
+        _print_status(ruling)
+        _OUT.print(Text(ruling.answer))
     if update.notice:
         _OUT.print(Text(update.notice, style="dim"))
-    for sentence in ruling.sentences:
-        _OUT.print(Text.assemble(sentence.text, " ", (f"[{'; '.join(sentence.cites)}]", "bold cyan")))
-    if not ruling.sentences:
-        _OUT.print(Text(ruling.answer))
     not_covered = ruling.status == "not-covered"
     _OUT.print(Text("\n" + text["nearest_heading" if not_covered else "laws_heading"], style="bold"))
     print_hits([{"id": law.id, "heading": law.heading, "text": law.text} for law in ruling.laws])
     source = ruling.laws[0].source if ruling.laws else "restated"
-    _OUT.print(Text("\n" + authority(ruling.lang, ruling.edition, source), style="dim"))
+    print_authority(ruling.lang, ruling.edition, source)
+
+
+def print_authority(lang: str, edition: str, wording: str) -> None:
+    """The line that says who rules, which edition, and whose wording was shown."""
+    _OUT.print(Text("\n" + authority(lang, edition, wording), style="dim"))
 
 
 def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:

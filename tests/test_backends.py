@@ -114,6 +114,35 @@ def test_a_server_that_lists_no_models_is_asked_for_its_default(url: str, server
     assert server.sent[0]["model"] == "default"
 
 
+def test_a_model_of_several_is_named_behind_the_address(url: str, server: type[ModelServer]) -> None:
+    backend = ServerBackend(f"{url}/v1#larger-model")
+    list(backend.stream(PROMPT))
+    assert server.paths == ["/v1/chat/completions"]
+    assert server.sent[0]["model"] == "larger-model"
+
+
+def test_a_server_that_knows_no_grammars_is_asked_again_without_one(url: str, server: type[ModelServer]) -> None:
+    class Strict(server):  # type: ignore[valid-type, misc]
+        def do_POST(self) -> None:  # noqa: N802
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.sent.append(body)
+            if "grammar" in body:
+                self.send(400, b'{"error": {"message": "unknown field grammar"}}', "application/json")
+                return
+            self.send(200, b"".join(self.events), "text/event-stream")
+
+    with serving(Strict) as base:
+        backend = ServerBackend(base)
+        assert ["".join(backend.stream(PROMPT)) for _ in range(2)] == ["West leads."] * 2
+    assert ["grammar" in body for body in server.sent] == [True, False, False]
+
+
+def test_proxy_settings_do_not_apply_to_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
+    assert list(ServerBackend(url).stream(PROMPT)) == ["West", " leads."]
+
+
 @pytest.mark.parametrize("status", [400, 404])
 def test_a_server_that_refuses_is_named(url: str, server: type[ModelServer], status: int) -> None:
     server.status = status

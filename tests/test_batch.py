@@ -216,9 +216,10 @@ def test_a_batch_that_is_broken_off_leaves_the_old_output_whole(
         return answer_whole(made, ask)
 
     monkeypatch.setattr(batch, "answer_whole", stop_at_second)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(ContractError, match=r"Stopped; the answers so far are in .*out\.jsonl\.part"):
         run_ask_batch(desk, source, target, Ask(None))
     assert len(asked) == 2
+    assert len(target.with_name("out.jsonl.part").read_text(encoding="utf-8").splitlines()) == 1
     assert target.read_text(encoding="utf-8") == "old\n"
 
 

@@ -138,7 +138,7 @@ def test_a_file_of_a_newer_schema_is_refused_and_left_alone(cases: Cases, path: 
 def test_a_damaged_file_is_told_in_one_sentence(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
-    with pytest.raises(ContractError, match=r"cannot be opened \(.*\); move the file away") as caught:
+    with pytest.raises(ContractError, match=r"cannot be used \(.*\); free some space, or move the file away") as caught:
         Cases(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -146,7 +146,7 @@ def test_a_damaged_file_is_told_in_one_sentence(path: Path, content: bytes) -> N
 
 def test_a_folder_that_cannot_be_made_is_told_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
-    with pytest.raises(ContractError, match="cannot be opened"):
+    with pytest.raises(ContractError, match="cannot be kept in .*; set TABLELAW_HOME"):
         Cases(tmp_path / "data" / "cases.sqlite3")
 
 

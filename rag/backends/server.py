@@ -5,55 +5,80 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import openai
+from openai.types.chat import ChatCompletionChunk
 
 from index.errors import BackendError
 from rag.backends.base import MAX_TOKENS
 from rag.prompt import Prompt
 
-TIMEOUT = 120.0
-"""Seconds for one answer; a connection that is refused fails at once."""
+TIMEOUT = openai.Timeout(120.0, connect=4.0)
+"""Seconds of silence during an answer, and until connected; a connection that is refused fails at once."""
 RETRIES = 1
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class ServerBackend:
-    """A server at ``url`` (``http://127.0.0.1:8080/v1``). The key, where one is needed, is ``$OPENAI_API_KEY``."""
+    """A server at ``url`` (``http://127.0.0.1:8080/v1``, or ``...v1#model`` where it serves several).
+
+    The key, where one is needed, is ``$OPENAI_API_KEY``. Proxy settings of the environment do not apply to this machine.
+    """
 
     def __init__(self, url: str) -> None:
         self.name = url
-        base = url.rstrip("/")
+        base, _, model = url.partition("#")
+        base = base.rstrip("/")
         base = base if base.endswith("/v1") else base + "/v1"
         key = os.environ.get("OPENAI_API_KEY") or "none"
-        self._client = openai.OpenAI(base_url=base, api_key=key, timeout=TIMEOUT, max_retries=RETRIES)
-        self._model: str | None = None
+        local = httpx2.URL(base).host in LOOPBACK
+        self._client = openai.OpenAI(
+            base_url=base,
+            api_key=key,
+            timeout=TIMEOUT,
+            max_retries=RETRIES,
+            http_client=openai.DefaultHttpxClient(trust_env=not local),
+        )
+        self._model = model
+        self._takes_grammars = True
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """See `Backend.stream`. What is no model server breaks the client in many ways; all of them end in one sentence.
 
-        The grammar is sent as llama-server reads it; servers without grammars ignore it.
+        The grammar is sent as llama-server reads it; servers without grammars ignore it, or are asked again without it.
         """
         try:
-            pieces = self._client.chat.completions.create(
-                model=self._model_name(),
-                messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-                temperature=0.0,
-                max_tokens=MAX_TOKENS,
-                stream=True,
-                extra_body={"grammar": prompt.grammar},
-            )
-            for piece in pieces:
-                text = piece.choices[0].delta.content if piece.choices else None
-                if text:
-                    yield text
-        except (openai.OpenAIError, httpx.HTTPError, ValueError, AttributeError, TypeError, IndexError) as error:
+            with self._open(prompt) as pieces:
+                for piece in pieces:
+                    text = piece.choices[0].delta.content if piece.choices else None
+                    if text:
+                        yield text
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, AttributeError, TypeError, IndexError) as error:
             reason = type(error).__name__
             raise BackendError(
                 f"The server {self.name} did not answer ({reason}); start it or use --llm none. The law is quoted instead."
             ) from error
 
+    def _open(self, prompt: Prompt) -> openai.Stream[ChatCompletionChunk]:
+        if self._takes_grammars:
+            try:
+                return self._create(prompt, {"grammar": prompt.grammar})
+            except (openai.BadRequestError, openai.UnprocessableEntityError):
+                self._takes_grammars = False
+        return self._create(prompt, {})
+
+    def _create(self, prompt: Prompt, extra: dict[str, str]) -> openai.Stream[ChatCompletionChunk]:
+        return self._client.chat.completions.create(
+            model=self._model_name(),
+            messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            temperature=0.0,
+            max_tokens=MAX_TOKENS,
+            stream=True,
+            extra_body=extra,
+        )
+
     def _model_name(self) -> str:
-        if self._model is None:
+        if not self._model:
             models = self._client.models.list().data
             self._model = models[0].id if models else "default"
         return self._model

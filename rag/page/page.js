@@ -1,12 +1,13 @@
-// A cited number opens the clause in a panel over the page; an example fills the question. Nothing is fetched from
-// anywhere but this server.
+// A cited number opens the clause in a panel over the page; an example fills the question; a card that was opened or closed
+// stays so while the answer grows. Nothing is fetched from anywhere but this server.
 (() => {
+  const words = () => document.querySelector("#tl-title h1")?.dataset ?? {};
+
   const panel = () => {
     let dialog = document.getElementById("tl-panel");
     if (!dialog) {
       dialog = document.createElement("dialog");
       dialog.id = "tl-panel";
-      dialog.setAttribute("aria-label", "Law");
       dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
       document.body.append(dialog);
     }
@@ -15,11 +16,12 @@
 
   const open = async (href) => {
     const dialog = panel();
+    dialog.setAttribute("aria-label", decodeURIComponent(href.split("/").pop()));
     const close = document.createElement("button");
     close.id = "tl-panel-close";
     close.type = "button";
     close.textContent = "✕";
-    close.setAttribute("aria-label", document.documentElement.lang === "ru" ? "Закрыть" : "Close");
+    close.setAttribute("aria-label", words().close ?? "");
     close.addEventListener("click", () => dialog.close());
     const body = document.createElement("div");
     dialog.replaceChildren(close, body);
@@ -27,12 +29,13 @@
       const answer = await fetch(href, { headers: { "X-Tablelaw-Panel": "1" } });
       body.innerHTML = await answer.text();
     } catch {
-      body.textContent = document.documentElement.lang === "ru" ? "Связь потеряна." : "The connection is lost.";
+      body.textContent = words().lost ?? "";
     }
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
   };
 
+  const chosen = new Map(); // card -> open or closed, as the reader left it
   document.addEventListener("click", (event) => {
     const cite = event.target.closest?.("a.tl-cite");
     if (cite && document.getElementById("tl-case")) {
@@ -40,6 +43,8 @@
       open(cite.getAttribute("href"));
       return;
     }
+    const card = event.target.closest?.("summary")?.closest("details.tl-card");
+    if (card) chosen.set(card.dataset.key, !card.open); // the click toggles it after this
     const example = event.target.closest?.("button.tl-example");
     const box = document.querySelector("#tl-question textarea");
     if (example && box) {
@@ -48,5 +53,14 @@
       box.focus();
     }
   });
-  document.documentElement.lang = (navigator.language || "en").slice(0, 2);
+
+  // The page's parts are replaced whole while an answer grows.
+  new MutationObserver(() => {
+    const lang = document.querySelector("#tl-title h1")?.lang;
+    if (lang) document.documentElement.lang = lang;
+    for (const card of document.querySelectorAll("details.tl-card")) {
+      const wanted = chosen.get(card.dataset.key);
+      if (wanted !== undefined && card.open !== wanted) card.open = wanted;
+    }
+  }).observe(document.documentElement, { childList: true, subtree: true });
 })();

@@ -48,9 +48,19 @@ def case_html(case: Case | None, lang: str) -> str:
         language = ruling["lang"] if ruling else lang
         line = authority(language, ruling["edition"], ruling["laws"][0]["source"]) if ruling and ruling["laws"] else ""
         notice = strings(language)[INTERRUPTED] if turn.notice == INTERRUPTED else turn.notice
-        turns.append({"question": turn.question, "ruling": ruling, "notice": notice, "done": turn.done,
-                      "text": strings(language), "authority": line})  # fmt: skip
+        turns.append({"id": turn.id, "question": turn.question, "ruling": ruling, "notice": notice, "done": turn.done,
+                      "lang": language, "text": strings(language), "authority": line})  # fmt: skip
     return _templates().get_template("case.html").render(turns=turns, text=strings(lang), examples=EXAMPLES)
+
+
+def title_html(lang: str) -> str:
+    """The page's title; it carries the words that the page's script needs."""
+    text = strings(lang)
+    return str(
+        Markup('<h1 lang="{}" data-close="{}" data-lost="{}">{}</h1>').format(
+            lang, text["close"], text["lost_connection"], text["title"]
+        )
+    )
 
 
 def law_html(book: Book, clause: Clause, lang: str, whole_page: bool) -> str:

@@ -110,6 +110,28 @@ def test_an_empty_question_says_what_to_do_and_keeps_the_case(served: Served, ne
     expect(page.locator(".tl-question")).to_have_text("how to cook rice")
 
 
+def test_a_bad_question_is_answered_in_the_language_of_the_page(served: Served, new_page: Callable[..., Page]) -> None:
+    page = new_page(390, 844, "ru-RU")
+    page.goto(served.url)
+    expect(page.locator("#tl-send")).to_have_text("Решить")
+    assert page.evaluate("document.documentElement.lang") == "ru"
+    ask(page, "?!")
+    page.wait_for_selector("text=Вопрос пуст")
+
+
+def test_a_card_stays_as_the_reader_left_it_while_the_answer_grows(served: Served, new_page: Callable[..., Page]) -> None:
+    page = new_page(390, 844, "en-GB")
+    page.goto(served.url)
+    expect(page.locator("#tl-send")).to_have_text("Rule")
+    ask(page, ENGLISH)
+    page.wait_for_selector('.tl-turn[aria-busy="true"] .tl-card')
+    page.locator(".tl-card summary").first.click()
+    page.locator(".tl-card summary").last.click()
+    page.wait_for_selector(WHOLE)
+    assert page.locator(".tl-card").first.get_attribute("open") is None
+    assert page.locator(".tl-card").last.get_attribute("open") is not None
+
+
 def test_the_law_has_a_page_of_its_own(served: Served, new_page: Callable[..., Page]) -> None:
     page = new_page()
     page.goto(f"{served.url}/law/27b1a")

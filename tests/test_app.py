@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app import PANEL_HEADER, make_app
+from rag.desk import Desk
+from tests.fakes import FakeEmbedder
+
+
+@pytest.fixture
+def client(small_book: str) -> Iterator[TestClient]:
+    """The whole web app over a desk with fakes, on the small book."""
+    desk = Desk(FakeEmbedder(), None)
+    with TestClient(make_app(lambda: desk, small_book)) as opened:
+        yield opened
+
+
+def test_health_says_which_book_is_served(client: TestClient, small_book: str) -> None:
+    assert client.get("/health").json() == {"status": "ok", "loaded": True, "book": small_book}
+
+
+def test_a_clause_is_a_page_a_panel_or_json_by_what_is_asked_for(client: TestClient) -> None:
+    page = client.get("/law/27B1", headers={"Accept": "text/html"})
+    panel = client.get("/law/27B1", headers={"Accept": "*/*", PANEL_HEADER: "1"})
+    data = client.get("/law/27B1", headers={"Accept": "application/json"})
+    assert page.text.startswith("<!doctype html>")
+    assert panel.text.startswith("<div")
+    assert [clause["id"] for clause in data.json()["clauses"]] == ["27B1"]
+    assert {answer.headers["vary"] for answer in (page, panel, data)} == {f"Accept, Accept-Language, {PANEL_HEADER}"}
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+def test_an_unknown_clause_is_a_sentence_and_404(client: TestClient, accept: str) -> None:
+    answer = client.get("/law/99Z", headers={"Accept": accept})
+    assert answer.status_code == 404
+    assert "is not a clause number" in answer.text
+
+
+def test_a_book_that_was_damaged_meanwhile_is_a_sentence(client: TestClient, home: Path, small_book: str) -> None:
+    (home / "data" / "books" / small_book / "book.yaml").write_text("edition: [", encoding="utf-8")
+    answer = client.get("/law/27B1", headers={"Accept": "application/json"})
+    assert answer.status_code == 500
+    assert "restore the file" in answer.json()["error"]
+
+
+def test_what_is_unknown_is_escaped(client: TestClient) -> None:
+    assert "<script>" not in client.get("/law/<script>alert(1)</script>", headers={"Accept": "text/html"}).text
+
+
+def test_another_host_name_is_refused(client: TestClient) -> None:
+    assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400
