@@ -146,7 +146,7 @@ def test_a_damaged_file_is_told_in_one_sentence(path: Path, content: bytes) -> N
 
 def test_a_folder_that_cannot_be_made_is_told_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
-    with pytest.raises(ContractError, match="cannot be kept in .*; set TABLELAW_HOME"):
+    with pytest.raises(ContractError, match=r"cannot be kept in .*; set TABLELAW_HOME"):
         Cases(tmp_path / "data" / "cases.sqlite3")
 
 
