@@ -20,6 +20,7 @@ from index.errors import BackendError, ContractError, ModelError
 from index.search import Ranking, rank
 from index.store import Say, SearchIndex, open_index
 from index.types import Book, Clause, Hit
+from index.wording import Shown, shown, with_lines, wordings
 from rag.backends import Backend, open_backend
 from rag.calibration import Calibration, calibration_for
 from rag.generate import CONTEXT_CLAUSES, generate
@@ -70,7 +71,7 @@ class Desk:
 
     def index_of(self, book_id: str) -> SearchIndex:
         """The index of a book, opened (and built if need be) once, opened anew when the book's files change."""
-        book = read_book(book_id)
+        book = with_lines(read_book(book_id))
         with self._lock:
             index = self._indexes.get(book_id)
             if index is None or index.book.hash != book.hash:
@@ -120,9 +121,10 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     earlier = tuple(turn.question for turn in state.turns[-EARLIER_QUESTIONS:])
     # What is new stands first: the embedder cuts off what is too long at the end.
     ranking = rank(index, " ".join([question.search_text, *earlier[-1:]]), CONTEXT_CLAUSES, question.named)
-    hits = ranking.hits
+    laws = _as_shown(index.book, ranking.hits, question.lang)
     clock = _Clock(started, _ms(started))
-    draft = _draft(index.book, question, hits, state, desk.backend, clock)
+    cards = tuple(card(law, hit.score) for law, hit in zip(laws, ranking.hits, strict=True))
+    draft = _draft(index.book, question, cards, state, desk.backend, clock)
     yield Update(draft, done=False)
 
     floor = calibration_for(desk.embedder.hash)
@@ -133,7 +135,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     if backend is None:
         yield _finish(_quote(draft), clock, notice)
         return
-    yield from _generated(desk, backend, index.book, question, earlier, draft, [hit.clause for hit in hits], clock)
+    yield from _generated(desk, backend, index.book, question, earlier, draft, [law.clause for law in laws], clock)
 
 
 def answer_whole(desk: Desk, ask: Ask) -> Update:
@@ -186,7 +188,15 @@ def _usable_backend(backend: Backend | None, book: Book, floor: Calibration | No
     return backend, ""
 
 
-def _draft(book: Book, question: Question, hits: Sequence[Hit], state: State, backend: Backend | None, clock: _Clock) -> Ruling:
+def _as_shown(book: Book, hits: Sequence[Hit], lang: str) -> list[Shown]:
+    """The clauses found, in the official wording where that was imported."""
+    books = wordings(book, lang)
+    return [shown(books, hit.clause.id) or Shown(hit.clause, book) for hit in hits]
+
+
+def _draft(
+    book: Book, question: Question, laws: tuple[LawCard, ...], state: State, backend: Backend | None, clock: _Clock
+) -> Ruling:
     return Ruling(
         question=question.text,
         lang=question.lang,
@@ -196,7 +206,7 @@ def _draft(book: Book, question: Question, hits: Sequence[Hit], state: State, ba
         answer="",
         sentences=(),
         cites=(),
-        laws=tuple(card(book, hit.clause, hit.score) for hit in hits),
+        laws=laws,
         ask=(),
         procedure=None,
         then=(),
@@ -206,8 +216,9 @@ def _draft(book: Book, question: Question, hits: Sequence[Hit], state: State, ba
     )
 
 
-def card(book: Book, clause: Clause, score: float) -> LawCard:
+def card(law: Shown, score: float) -> LawCard:
     """The law card of a clause."""
+    book, clause = law.book, law.clause
     return LawCard(str(clause.id), book.heading_path(clause), clause.text, score, book.id, book.wording)
 
 

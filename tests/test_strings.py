@@ -8,6 +8,7 @@ import pytest
 
 from index.errors import ContractError
 from index.types import Book
+from index.wording import Shown
 from rag import strings as strings_module
 from rag.desk import card
 from rag.question import LANGUAGES
@@ -89,4 +90,4 @@ def test_the_authority_line_says_who_rules_by_which_edition_in_whose_words(lang:
 def test_a_card_of_every_kind_of_book_has_its_authority_line(tmp_path: Path, lang: str, kind: str) -> None:
     clause = make_clause("27A1", "text")
     book = Book("b", "2017", "en", kind, "B", "CC", "restated", "", in_force=True, folder=tmp_path, hash="h", clauses=(clause,))
-    assert "2017" in authority(lang, book.edition, card(book, clause, 1.0).source)
+    assert "2017" in authority(lang, book.edition, card(Shown(clause, book), 1.0).source)

@@ -10,7 +10,9 @@ import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from index.books import EDITION_IN_FORCE
 from index.types import Book, Clause
+from index.wording import Shown, shown, wordings
 from rag.cases import INTERRUPTED, Case
 from rag.strings import authority, languages, strings
 
@@ -20,14 +22,17 @@ EXAMPLES = 3
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def _markdown(text: str) -> Markup:
+def _law_text(text: str, is_plain: bool) -> Markup:
+    """Our own books are Markdown; an imported text is shown as it is, with its lines."""
+    if is_plain:
+        return Markup('<p class="tl-plain">{}</p>').format(text)
     return Markup(_MARKDOWN.render(text))  # noqa: S704 - markdown-it escapes HTML
 
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["markdown"] = _markdown
+    environment.filters["law_text"] = _law_text
     return environment
 
 
@@ -50,7 +55,11 @@ def case_html(case: Case | None, lang: str) -> str:
         notice = strings(language)[INTERRUPTED] if turn.notice == INTERRUPTED else turn.notice
         turns.append({"id": turn.id, "question": turn.question, "ruling": ruling, "notice": notice, "done": turn.done,
                       "lang": language, "text": strings(language), "authority": line})  # fmt: skip
-    return _templates().get_template("case.html").render(turns=turns, text=strings(lang), examples=EXAMPLES)
+    return (
+        _templates()
+        .get_template("case.html")
+        .render(turns=turns, text=strings(lang), examples=EXAMPLES, in_force=EDITION_IN_FORCE)
+    )
 
 
 def title_html(lang: str) -> str:
@@ -65,13 +74,31 @@ def title_html(lang: str) -> str:
 
 def law_html(book: Book, clause: Clause, lang: str, whole_page: bool) -> str:
     """A clause with the headings above it and all below it; as a panel over the page, or as a page of its own."""
+    books = wordings(book, lang)
     above = [found for found in map(book.get, reversed(clause.id.ancestors())) if found]
-    branch = [{"clause": c, "level": len(c.id.ancestors()) - len(clause.id.ancestors())} for c in book.branch(clause.id)]
+    branch = []
+    for below in book.branch(clause.id):
+        law = shown(books, below.id) or Shown(below, book)
+        level = len(below.id.ancestors()) - len(clause.id.ancestors())
+        branch.append({"clause": law.clause, "see": below.see, "level": level,
+                       "source": _source(law, lang), "is_plain": law.book.source == "imported"})  # fmt: skip
     template = _templates().get_template("law_page.html" if whole_page else "law.html")
     return template.render(
         clause=clause, above=above, branch=branch, text=strings(lang), lang=lang, book=book,
-        authority=authority(lang, book.edition, book.wording), css=css() if whole_page else "",
+        authority=authority(lang, book.edition, (shown(books, clause.id) or Shown(clause, book)).book.wording),
+        css=css() if whole_page else "",
     )  # fmt: skip
+
+
+def _source(law: Shown, lang: str) -> str:
+    """Whose words a clause is shown in; a superseded edition and a clause that is only there in part are named as such."""
+    text = strings(lang)
+    marks = [text[f"wording_{law.book.wording}"]]
+    if law.book.source == "imported":
+        marks.append(law.book.title)
+    if law.book.edition != EDITION_IN_FORCE:
+        marks.append(text["not_in_force"].format(edition=law.book.edition))
+    return " · ".join(marks)
 
 
 def css() -> str:

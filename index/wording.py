@@ -1,0 +1,70 @@
+"""What belongs to an edition and not to one text of it: asked-as lines, references, and whose words a clause is shown in.
+
+Everything is matched by (edition, id): the same number of another edition is another rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from index.books import list_books, read_book
+from index.clause_id import ClauseId
+from index.errors import BookError
+from index.hashing import sha256_value
+from index.types import Book, Clause
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A clause in the words that are shown, and the book these are taken from."""
+
+    clause: Clause
+    book: Book
+
+
+def with_lines(book: Book) -> Book:
+    """An imported law book with the asked-as lines and references that our restatement of its edition has."""
+    if book.kind != "law" or book.source != "imported":
+        return book
+    clauses, hashes = book.clauses, [book.hash]
+    for ours in _law_books(book.edition, "restated"):
+        clauses = tuple(_with_lines_of(clause, ours.get(clause.id)) for clause in clauses)
+        hashes.append(ours.hash)
+    return replace(book, clauses=clauses, hash=sha256_value(hashes)) if len(hashes) > 1 else book
+
+
+def _with_lines_of(clause: Clause, ours: Clause | None) -> Clause:
+    if ours is None:
+        return clause
+    return replace(clause, asked=(*clause.asked, *ours.asked), see=tuple(dict.fromkeys((*clause.see, *ours.see))))
+
+
+def wordings(book: Book, lang: str) -> tuple[Book, ...]:
+    """The books whose words are shown for clauses of ``book``, first choice first.
+
+    For our restatement: the official wordings of its edition that were imported, those in ``lang`` before those in the
+    book's language, then the restatement itself. Any other book was asked for by name and is shown as it is.
+    """
+    if book.source != "restated" or book.kind != "law":
+        return (book,)
+    imported = tuple(_law_books(book.edition, "imported"))
+    languages = dict.fromkeys((lang, book.lang))
+    return (*(other for wanted in languages for other in imported if other.lang == wanted), book)
+
+
+def shown(books: Sequence[Book], clause_id: ClauseId) -> Shown | None:
+    """The clause in the first of the books that has its whole text; a heading alone does for what is a heading everywhere."""
+    found = [Shown(clause, book) for book in books if (clause := book.get(clause_id))]
+    whole = [one for one in found if one.clause.text and one.clause.complete]
+    return next(iter(whole or found), None)
+
+
+def _law_books(edition: str, source: str) -> Iterator[Book]:
+    for book_id in list_books():
+        try:
+            book = read_book(book_id)
+        except BookError:
+            continue  # told where it is opened by name; it must not stop the others
+        if (book.edition, book.kind, book.source) == (edition, "law", source):
+            yield book
