@@ -23,8 +23,9 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from filelock import FileLock, Timeout
 
 from index import paths
-from index.books import DEFAULT_BOOK, export_clause, find_clause, read_book
+from index.books import DEFAULT_BOOK, export_clause, list_books, read_book
 from index.errors import BadQuestion, BookError, ModelError, ServerError, TablelawError, UnknownClause
+from index.wording import find_shown
 from rag.cases import Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
@@ -97,27 +98,26 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
         return {"status": "ok", "loaded": getattr(desk, "is_loaded", True), "book": book}
 
     @app.get("/law/{clause_id:path}")
-    def law(clause_id: str, request: Request) -> Response:
-        """A clause as a page, as a panel of the page, or as JSON, by what the caller accepts."""
+    def law(clause_id: str, request: Request, book: str = book) -> Response:
+        """A clause as a page, as a panel of the page, or as JSON, by what the caller accepts; ``?book=`` names another book."""
         accept = request.headers.get("accept", "")
         wants_json = "application/json" in accept and "text/html" not in accept
         response: Response
         try:
-            opened = read_book(book)
-            clause = find_clause(opened, clause_id)
+            law = find_shown(read_book(book), clause_id)
         except (UnknownClause, BookError) as error:
-            status = 404 if isinstance(error, UnknownClause) else 500
+            status = 500 if isinstance(error, BookError) and book in list_books() else 404
             if wants_json:
                 response = JSONResponse({"error": str(error)}, status)
             else:
                 response = HTMLResponse(f"<p>{html.escape(str(error))}</p>", status)
         else:
             if wants_json:
-                branch = [export_clause(c) for c in opened.branch(clause.id)]
-                response = JSONResponse({"book": opened.id, "edition": opened.edition, "clauses": branch})
+                branch = [export_clause(c) for c in law.book.branch(law.clause.id)]
+                response = JSONResponse({"book": law.book.id, "edition": law.book.edition, "clauses": branch})
             else:
                 lang = choose_language(request.headers.get("accept-language"))
-                response = HTMLResponse(law_html(opened, clause, lang, PANEL_HEADER not in request.headers))
+                response = HTMLResponse(law_html(law, lang, PANEL_HEADER not in request.headers))
         response.headers["Vary"] = f"Accept, Accept-Language, {PANEL_HEADER}"
         return response
 
@@ -155,6 +155,9 @@ def make_page(running: Running, book: str) -> gr.Blocks:
         with gr.Row():
             send = gr.Button(english["send"], variant="primary", elem_id="tl-send")
             fresh = gr.Button(english["new_case"], elem_id="tl-new")
+        others = gr.Dropdown(
+            choices=list(list_books()), value=book, label=english["book"], visible=len(list_books()) > 1, elem_id="tl-book"
+        )
         continues = gr.Checkbox(label=english["continue_case"], visible=False, elem_id="tl-continue")
         case = gr.HTML(elem_id="tl-case", value=case_html(None, "en"))
 
@@ -167,17 +170,18 @@ def make_page(running: Running, book: str) -> gr.Blocks:
                     gr.update(label=text["ask_label"], placeholder=text["ask_placeholder"]),
                     gr.update(value=text["send"]),
                     gr.update(value=text["new_case"]),
+                    gr.update(label=text["book"], choices=list(list_books()), visible=len(list_books()) > 1),
                     gr.update(label=text["continue_case"], visible=now is not None),
                     case_html(now, lang),
                 )
 
-        def on_ask(typed: str, goes_on: bool, request: gr.Request) -> Iterator[tuple[Any, ...]]:
+        def on_ask(typed: str, goes_on: bool, chosen: str, request: gr.Request) -> Iterator[tuple[Any, ...]]:
             device, lang = _device(request), _lang(request)
             try:
                 read_question(typed)
             except BadQuestion as error:
                 raise gr.Error(strings(lang)[error.key].format(**error.values), duration=8, print_exception=False) from error
-            running.start(device, typed, goes_on, book)
+            running.start(device, typed, goes_on, chosen or book)
             yield "", gr.update(value=False, visible=True), gr.skip()
             before = None
             for now in running.watch(device):
@@ -190,12 +194,12 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             return "", gr.update(value=False, visible=False), case_html(None, _lang(request))
 
         shown = [question, continues, case]
-        whole = [title, question, send, fresh, continues, case]
+        whole = [title, question, send, fresh, others, continues, case]
         page.load(on_load, None, whole, show_progress="hidden", api_visibility="private")
         gr.on(
             [send.click, question.submit],
             on_ask,
-            [question, continues],
+            [question, continues, others],
             shown,
             show_progress="hidden",
             concurrency_limit=None,

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from index.clause_id import ClauseId
 
+_LAW = {"en": "Law", "ru": "Правило"}
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -82,7 +84,7 @@ class Book:
         chain = [found for found in map(self.get, reversed(clause.id.ancestors())) if found] + [clause]
         parts = []
         for link in chain:
-            label = f"Law {link.id}" if link.id.text.isdigit() else str(link.id)
+            label = f"{_LAW.get(self.lang, _LAW['en'])} {link.id}" if link.id.text.isdigit() else str(link.id)
             if link.heading or link is clause:
                 parts.append(f"{label} {link.heading}".strip())
         return " > ".join(parts)

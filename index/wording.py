@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from index.books import list_books, read_book
-from index.clause_id import ClauseId
-from index.errors import BookError
+from index.books import find_clause, list_books, read_book
+from index.clause_id import ClauseId, parse_clause_id
+from index.errors import BookError, UnknownClause
 from index.hashing import sha256_value
 from index.types import Book, Clause
 
@@ -60,11 +60,38 @@ def shown(books: Sequence[Book], clause_id: ClauseId) -> Shown | None:
     return next(iter(whole or found), None)
 
 
+def find_shown(book: Book, text: str) -> Shown:
+    """The clause that ``text`` names, in the book or in a commentary on its edition. Raises `UnknownClause`."""
+    try:
+        return Shown(find_clause(book, text), book)
+    except UnknownClause:
+        for other in _books(book.edition, "commentary"):
+            if clause := other.get(parse_clause_id(text)):
+                return Shown(clause, other)
+        raise
+
+
+def comments(book: Book, law: int | None) -> tuple[Shown, ...]:
+    """Comments on a Law in the commentaries on the book's edition; a comment names the Law it is about first."""
+    if law is None or book.kind != "law":
+        return ()
+    return tuple(
+        Shown(clause, other)
+        for other in _books(book.edition, "commentary")
+        for clause in other.clauses
+        if clause.see and clause.see[0].law == law
+    )
+
+
 def _law_books(edition: str, source: str) -> Iterator[Book]:
+    return (book for book in _books(edition, "law") if book.source == source)
+
+
+def _books(edition: str, kind: str) -> Iterator[Book]:
     for book_id in list_books():
         try:
             book = read_book(book_id)
         except BookError:
             continue  # told where it is opened by name; it must not stop the others
-        if (book.edition, book.kind, book.source) == (edition, "law", source):
+        if (book.edition, book.kind) == (edition, kind):
             yield book

@@ -9,6 +9,7 @@ import pytest
 from index.books import DEFAULT_BOOK, find_clause, read_book
 from index.errors import UnknownClause
 from index.types import Book
+from index.wording import Shown
 from rag.cases import INTERRUPTED, Case, CaseTurn
 from rag.page.render import case_html, choose_language, law_html
 from rag.ruling import LawCard, Sentence, to_json
@@ -34,7 +35,7 @@ def book(small_book: str) -> Book:
 
 
 def law_page(book: Book, clause_id: str, lang: str = "en", whole_page: bool = False) -> str:
-    return law_html(book, find_clause(book, clause_id), lang, whole_page)
+    return law_html(Shown(find_clause(book, clause_id), book), lang, whole_page)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_links_in_a_clause_cannot_run_scripts() -> None:
 )
 def test_a_cited_number_links_to_its_clause(clause_id: str, href: str) -> None:
     page = case_html(case(sentences=(Sentence(ACCEPT, (clause_id,)),)), "en")
-    assert f'<p class="tl-sentence">{ACCEPT} <a class="tl-cite" href="{href}">{clause_id}</a></p>' in page
+    assert f'<p class="tl-sentence">{ACCEPT} <a class="tl-cite" href="{href}?book=small-2017-en">{clause_id}</a></p>' in page
 
 
 def test_an_answer_shows_status_sentences_cards_and_who_rules() -> None:
@@ -161,14 +162,14 @@ def test_the_page_speaks_the_first_language_of_the_browser_that_we_have(accepted
 def test_a_clause_is_shown_with_those_above_and_below(book: Book) -> None:
     page = law_page(book, "27A")
     assert "Part of" in page
-    assert '<a class="tl-cite" href="/law/27">27</a> Insufficient bid' in page
+    assert '<a class="tl-cite" href="/law/27?book=small-2017-en">27</a> Insufficient bid' in page
     assert ACCEPT in page
     assert "27B1" not in page
 
 
 def test_a_clause_links_to_what_it_refers_to(book: Book) -> None:
     page = law_page(book, "27A1")
-    assert 'See <a class="tl-cite" href="/law/25A">25A</a> <a class="tl-cite" href="/law/27B">27B</a>' in page
+    assert 'See <a class="tl-cite" href="/law/25A?book=small-2017-en">25A</a> <a class="tl-cite" href="/law/27B?book=small-2017-en">27B</a>' in page
 
 
 def test_a_clause_as_a_page_of_its_own_has_title_language_and_style(book: Book) -> None:
@@ -200,7 +201,7 @@ def test_a_clause_that_is_only_in_part_in_the_book_says_so(home: Any) -> None:
 def test_every_clause_of_the_bundled_book_can_be_shown() -> None:
     book = read_book(DEFAULT_BOOK)
     for clause in book.clauses:
-        assert f'<span class="tl-id">{clause.id}</span>' in law_html(book, clause, "en", whole_page=False)
+        assert f'<span class="tl-id">{clause.id}</span>' in law_html(Shown(clause, book), "en", whole_page=False)
 
 
 def test_a_clause_that_is_not_there_is_no_page(book: Book) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from index.books import read_book
 from index.clause_id import ClauseId
-from index.wording import shown, with_lines, wordings
+from index.errors import UnknownClause
+from index.wording import Shown, comments, find_shown, shown, with_lines, wordings
 from rag.desk import Ask, Desk, answer_whole, find
 from rag.page.render import law_html
 from tests.fakes import FakeEmbedder
@@ -109,9 +110,43 @@ def test_a_damaged_import_does_not_stop_the_others(small_book: str, home: Path, 
 def test_the_page_of_a_law_names_the_source_of_every_text(small_book: str, home: Path) -> None:
     make_official(home, title="The official book")
     book = read_book(small_book)
-    page = law_html(book, book.get(ClauseId("27")), "en", whole_page=False)
+    page = law_html(Shown(book.get(ClauseId("27")), book), "en", whole_page=False)
     assert "the official text as imported · The official book" in page
     assert "our own restatement, not the official text" in page
     assert (
         page.index("Invented official words") < page.index("the official text as imported") < page.index("our own restatement")
     )
+
+
+NOTE = """---
+law: 27
+heading: Note on low bids
+---
+
+## Note:27 Low bids
+
+Ask first whether the next player has called.
+
+```yaml
+see: [27, 25A]
+```
+"""
+
+
+def test_a_law_and_the_note_on_it_are_linked_both_ways(small_book: str, home: Path) -> None:
+    make_book(home, "notes-2017-en", NOTE, kind="commentary")
+    make_book(home, "notes-1987-en", NOTE, kind="commentary", edition="1987", in_force=False)
+    book = read_book(small_book)
+    assert [(str(one.clause.id), one.book.id) for one in comments(book, 27)] == [("Note:27", "notes-2017-en")]
+    assert comments(book, 25) == comments(book, None) == ()
+    law = law_html(Shown(book.get(ClauseId("27A1")), book), "en", whole_page=False)
+    assert '<a class="tl-cite" href="/law/Note%3A27?book=notes-2017-en">Note:27</a> Low bids' in law
+    note = find_shown(book, "Note:27")
+    assert note.book.id == "notes-2017-en"
+    assert 'href="/law/25A?book=notes-2017-en"' in law_html(note, "en", whole_page=False)
+
+
+def test_what_no_book_of_the_edition_has_is_unknown(small_book: str, home: Path) -> None:
+    make_book(home, "notes-1987-en", NOTE, kind="commentary", edition="1987", in_force=False)
+    with pytest.raises(UnknownClause):
+        find_shown(read_book(small_book), "Note:27")

@@ -11,8 +11,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from index.books import EDITION_IN_FORCE
-from index.types import Book, Clause
-from index.wording import Shown, shown, wordings
+from index.wording import Shown, comments, shown, wordings
 from rag.cases import INTERRUPTED, Case
 from rag.strings import authority, languages, strings
 
@@ -72,19 +71,21 @@ def title_html(lang: str) -> str:
     )
 
 
-def law_html(book: Book, clause: Clause, lang: str, whole_page: bool) -> str:
+def law_html(law: Shown, lang: str, whole_page: bool) -> str:
     """A clause with the headings above it and all below it; as a panel over the page, or as a page of its own."""
+    book, clause = law.book, law.clause
     books = wordings(book, lang)
     above = [found for found in map(book.get, reversed(clause.id.ancestors())) if found]
     branch = []
     for below in book.branch(clause.id):
-        law = shown(books, below.id) or Shown(below, book)
+        one = shown(books, below.id) or Shown(below, book)
         level = len(below.id.ancestors()) - len(clause.id.ancestors())
-        branch.append({"clause": law.clause, "see": below.see, "level": level,
-                       "source": _source(law, lang), "is_plain": law.book.source == "imported"})  # fmt: skip
+        branch.append({"clause": one.clause, "see": below.see, "level": level,
+                       "source": _source(one, lang), "is_plain": one.book.source == "imported"})  # fmt: skip
     template = _templates().get_template("law_page.html" if whole_page else "law.html")
     return template.render(
         clause=clause, above=above, branch=branch, text=strings(lang), lang=lang, book=book,
+        comments=comments(book, clause.id.law),
         authority=authority(lang, book.edition, (shown(books, clause.id) or Shown(clause, book)).book.wording),
         css=css() if whole_page else "",
     )  # fmt: skip
