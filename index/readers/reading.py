@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from index.clause_id import ClauseId
 from index.types import Clause
 
 
@@ -12,11 +13,14 @@ from index.types import Clause
 class SourceFile:
     """A file as read: its name and the text of each page, in order; a file without pages is one page.
 
-    A page that could not be read (an image, say) is an empty string.
+    A page that could not be read (an image, say) is an empty string; a page with nothing on it is a line end. ``form`` says
+    how it was read (``PDF``, ``text in koi8-r``); ``sha256`` is that of the file's bytes.
     """
 
     name: str
     pages: tuple[str, ...]
+    form: str = ""
+    sha256: str = ""
 
     @property
     def text(self) -> str:
@@ -29,12 +33,14 @@ class Reading:
     """A book as read from its sources.
 
     ``clauses`` stand in the book's order, each id once. ``unassigned`` is text that should be law but belongs to no clause
-    (it is reported, with its share); ``skipped`` is text known to be no law text (contents, index, page numbers, headings of chapters).
+    (it is reported, with its share); ``skipped`` is text known to be no law text (contents, index, page numbers, headings of
+    chapters); ``twice`` names clauses that the sources hold more than once, the copies left out being no text lost.
     """
 
     clauses: tuple[Clause, ...]
     unassigned: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    twice: tuple[ClauseId, ...] = ()
 
 
 ImportReader = Callable[[Sequence[SourceFile]], Reading]
