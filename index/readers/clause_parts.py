@@ -23,7 +23,8 @@ FAR = 20_000
 NEAR = 120
 """Characters around a mark that tell whether it is a reference."""
 
-_GOES_ON = re.compile(r"\s*(?:above|below|hereunder|foregoing|preceding|following|applies|apply|(?:,|and\b|or\b)\s*\()")
+_REFERS_ON = re.compile(r"\s*(?:above|below|hereunder|(?:,|and\b|or\b)\s*\()")
+_MAY_REFER_ON = re.compile(r"\s*(?:foregoing|preceding|following|applies|apply)\b")
 _JOINED = re.compile(r"[,;:]\s*(?:and|or|either|but|if|when)$")
 _ENDED = re.compile(r"[.:;!?)\]][\"'”’)\]\ue000-\uf8ff]*$")
 
@@ -125,13 +126,13 @@ def _is_start(mark: _Mark, state: _State, text: str) -> bool:
     before, after = text[max(state.end, mark.start - NEAR) : mark.start], text[mark.end : mark.end + NEAR]
     if not before.strip():
         return True  # right behind another mark ("1.(a)"), or first of all
-    if not before[-1].isspace() or _GOES_ON.match(after):
+    if not before[-1].isspace() or _REFERS_ON.match(after):
         return False
     before = before.rstrip()
     whole_title = mark.number == 1 and is_title(text[state.end : mark.start][:NEAR])
     if whole_title or _JOINED.search(before):
         return True
-    if refers(before):
+    if refers(before) or _MAY_REFER_ON.match(after):
         return False
     in_brackets = text[mark.start] == "(" and (mark.number == 1 or before.endswith(","))
     return mark.own_line or in_brackets or bool(_ENDED.search(before))

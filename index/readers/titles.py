@@ -7,6 +7,7 @@ English titles have capitals on all but the small words. Where print sets the he
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,9 @@ SHORT = 4
 
 AHEAD = 4
 """A sentence shows a small word that is no connector among so many words behind its first."""
+
+OFTEN = 3
+"""So many times a pair of words is written with capitals if it is a name."""
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _STOP = re.compile(r"[.;:!?]['\"”’)\]]*$")
@@ -143,6 +147,7 @@ def _stem(word: str) -> str:
 
 
 def capital_pairs(text: str) -> frozenset[tuple[str, str]]:
-    """Pairs of words that the text writes with capitals within its sentences, by the stems that `part_title` compares."""
-    pairs = re.findall(r"(?<![^\s(])[a-z]+ ([A-Z][a-z]+) ([A-Z][a-z]+)(?= [a-z])", text)
-    return frozenset((_stem(first), _stem(second)) for first, second in pairs)
+    """Pairs of words that the text often writes with capitals behind a small word, by the stems that `part_title` compares."""
+    pairs = re.findall(r"(?<![^\s(])[a-z]+ ([A-Z][a-z]+) ([A-Z][a-z]+)", text)
+    counts = Counter((_stem(first), _stem(second)) for first, second in pairs)
+    return frozenset(pair for pair, count in counts.items() if count >= OFTEN)
