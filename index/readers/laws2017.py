@@ -194,7 +194,7 @@ def _clean(text: str) -> str:
 
 def _verbs(lines: Sequence[Line]) -> str:
     """The sentences of the introduction that explain what "may", "should" and "must" mean in the Laws."""
-    sentences = _SENTENCE_END.split(" ".join(line.text for line in lines))
+    sentences = _SENTENCE_END.split(" ".join(line.text for line in lines if not is_title(line.text)))
     best: tuple[str, ...] = ()
     for explains, group in groupby(sentences, key=lambda sentence: bool(_VERB.search(sentence))):
         run = tuple(group)

@@ -24,8 +24,11 @@ LIKELY = 1.5
 LOST_SHARE = 0.05
 """A ligature counts as lost when at least this many proofs stand against each one that is still there."""
 
-COMMON = -6.5
-"""A word mended with nothing standing in the ligature's place must itself be no rarer than this (about 500 in 1.6 billion)."""
+COMMON = -6.8
+"""A short word mended with nothing standing in the ligature's place must itself be no rarer than this (250 in 1.6 billion)."""
+
+LONG = 7
+"""A broken word of so many letters is hardly another word by chance, and may be a rare one."""
 
 VERY_COMMON = -4.5
 """A word mended from a single letter must be one of the few hundred commonest: ``o`` for *off*."""
@@ -36,6 +39,8 @@ PROVING = 4
 _WORD = re.compile(r"[A-Za-z]+")
 _LIGATURE = re.compile("ffi|ffl|ff|fi|fl")
 _A_BEFORE_VOWEL = re.compile(r"a [aeio]", re.IGNORECASE)
+_ENDING = re.compile(r"[^\W\d_]['’]")
+_BLANK_BEFORE_STOP = re.compile(r" [.,;:!?)\]]")
 _BESIDE_LETTER = frozenset(" \n\f\t([\"“-")
 
 
@@ -86,15 +91,18 @@ def _mends(text: str) -> Iterator[_Mend]:
 
 
 def _breakable(text: str, word: re.Match[str]) -> bool:
-    """Ligatures are of small letters: capitals have lost none. A letter alone is part of a word only if blanks stand around it."""
+    """Ligatures are of small letters: capitals have lost none, nor has what follows an apostrophe (``I've``).
+
+    A letter alone is part of a word only if blanks stand around it.
+    """
     if len(word[0]) > 1:
-        return word[0][1:].islower()
+        return word[0][1:].islower() and not _ENDING.match(text, max(0, word.start() - 2), word.start())
     return text[word.start() - 1 : word.start()] in _BESIDE_LETTER | {""} and text[word.end() : word.end() + 1] == " "
 
 
 def _mend_at(text: str, words: Sequence[re.Match[str]], k: int) -> _Mend | None:
     word, after = words[k], words[k + 1] if k + 1 < len(words) else None
-    found = [_alone(word)]
+    found = [_alone(text, word)]
     if after and text[word.end() : after.start()] == " " and after[0].islower():
         found += [_joined(word, after)]
     return max(filter(None, found), key=lambda mend: mend.gain, default=None)
@@ -126,10 +134,10 @@ def _joined(left: re.Match[str], right: re.Match[str]) -> _Mend | None:
     return _Mend(left.start(), right.end(), whole, ligature, gain if is_word(whole) else min(gain, SURE - 0.1))
 
 
-def _alone(word: re.Match[str]) -> _Mend | None:
+def _alone(text: str, word: re.Match[str]) -> _Mend | None:
     """A word that has lost a ligature with nothing in its place: at its end, or anywhere if it is no word as it stands."""
     stands, end = word[0], len(word[0])
-    least = COMMON if end > 1 else VERY_COMMON
+    least = VERY_COMMON if end == 1 else COMMON if end < LONG else UNKNOWN
     wholes = [
         whole
         for whole in _broken().get(stands.lower(), ())
@@ -139,8 +147,9 @@ def _alone(word: re.Match[str]) -> _Mend | None:
         return None
     best = max(wholes, key=lambda whole: commonness(whole.word))
     gain = commonness(best.word) - commonness(stands)
-    text = stands[: best.place] + best.ligature + stands[best.place :]
-    return _Mend(word.start(), word.end(), text, best.ligature, gain if end >= PROVING else min(gain, SURE - 0.1))
+    whole = stands[: best.place] + best.ligature + stands[best.place :]
+    behind = word.end() + bool(best.place == end and _BLANK_BEFORE_STOP.match(text, word.end()))
+    return _Mend(word.start(), behind, whole, best.ligature, gain if end >= PROVING else min(gain, SURE - 0.1))
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ Every function keeps the number of lines and leaves sound text as it is.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Set
 
@@ -21,6 +22,7 @@ SAME_STEM = 8
 PROOFS = 2
 """So many words that stand in the text both with and without their hyphen show that hyphens at line ends are lost."""
 
+_LIGATURE_SIGN = re.compile("[\ufb00-\ufb06]")
 _SUITS = {"spade": "♠", "heart": "♥", "diamond": "♦", "club": "♣"}
 _LOST_SUIT = re.compile(r"\b(spade|heart|diamond|club)(s?) ?\( ?\)", re.IGNORECASE)
 _SOFT_DASH = re.compile(r"(?<![^\W\d_])\u00ad|\u00ad(?![^\W\d_])")
@@ -32,7 +34,8 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 
 
 def mend(text: str) -> str:
-    """All mending in its order: line ends, dashes and quotes, ligatures, lost hyphens, suit symbols."""
+    """All mending in its order: signs for ligatures, dashes and quotes, line ends, lost ligatures and hyphens, suit symbols."""
+    text = _LIGATURE_SIGN.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     text = _SOFT_DASH.sub("–", text).replace("\u00ad", "").replace("`", "'")
     return restore_suits(restore_hyphens(restore_ligatures(join_broken_lines(text))))
 

@@ -26,6 +26,7 @@ LINES_UP = 100
 
 _HEADING = re.compile(r"LAW\s+\d+\b")
 _STRUCTURE = re.compile(r"(?:law\s+\d+\b|[A-Z]\.\s|\d{1,2}\.\s|\([a-z]{1,4}\)\s)", re.IGNORECASE)
+_ENDED = re.compile(r"[.!?:;][\"'”’)\]]*$")
 _START = re.compile(r"(?P<mark>\d{1,3}(?=\s)|\*{1,3}|[†‡]{1,2}|[⁰¹²³⁴-⁹]{1,3})\s*(?P<text>[^\W\d].*|['\"‘“(\[].*)")
 _MARKS = re.compile(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + MOST_NOTES)}]")
 
@@ -87,13 +88,24 @@ def _zones(sheet: Sequence[Line], *, whole_pages: bool) -> Iterator[tuple[int, i
         start = _START.fullmatch(sheet[k].text)
         if start and _refers(sheet[:k], start["mark"]):
             end = k + 1
-            stop = _HEADING if whole_pages else _STRUCTURE
-            while end < len(sheet) and not stop.match(sheet[end].text):
+            while end < len(sheet) and not (_HEADING.match(sheet[end].text) if whole_pages else _text_resumes(sheet, k, end)):
                 end += 1
             yield k, end
             k = end
         else:
             k += 1
+
+
+def _text_resumes(sheet: Sequence[Line], note: int, k: int) -> bool:
+    """Whether the law's text goes on at line ``k`` below the notes that start at line ``note``, in a text without pages.
+
+    It does at the next part of the law; and where a sentence that the notes have cut in two takes up again.
+    """
+    text = sheet[k].text
+    if _STRUCTURE.match(text):
+        return True
+    cut = note > 0 and not _ENDED.search(sheet[note - 1].text)
+    return not _START.fullmatch(text) and bool(_ENDED.search(sheet[k - 1].text)) and (cut or text[0].islower())
 
 
 def _notes(zone: Sequence[Line], above: Sequence[Line]) -> Iterator[_Note]:
