@@ -31,6 +31,8 @@ _SHAPE = re.compile(
 # Spaces and marks between the parts of an id; between two digits they part two numbers, and stay.
 _MARKS = re.compile(r"(?<=[A-Z)])[\s.,:\-]+|(?<=\d)[\s.,:\-]+(?!\d)", re.IGNORECASE)
 _NAMED = re.compile(r"(?P<kind>def|intro|note|dc\d+)\s*:\s*(?P<name>[\w.][\w. \-]*)", re.IGNORECASE)
+_ROMAN = {numeral: value for value, numeral in enumerate("i ii iii iv v vi vii viii ix x xi xii".split(), start=1)}
+_ROMAN_DEPTH = 4  # 30B1(b)(ii): the fifth level, counted from 0
 _NAMED_KINDS = {"def": "Def", "intro": "Intro", "note": "Note"}
 _ALIASES = {
     "honour": "honor",
@@ -49,7 +51,7 @@ _ALIASES = {
 # it is written in one piece and needs a digit behind the letter, or a number over thirteen.
 _LEVELS = (
     r"(?P<law{n}>\d{{1,2}})(?:{gap}(?P<letter{n}>[A-HАВСЕБГД])(?:{gap}(?P<digit{n}>\d{{1,2}})"
-    r"(?:{gap}(?:\((?P<small{n}>[a-zа-я])\)|(?P<bare{n}>[a-hавсебгд]))(?:{gap}\(?(?P<last{n}>[ivx]+)\)?)?)?)?)?"
+    r"(?:{gap}(?:\((?P<small{n}>[a-zа-я])\)|(?P<bare{n}>[a-hавсебгд]))(?:{gap}\(?(?P<last{n}>[ivx]+|(?<=\()\d{{1,2}})\)?)?)?)?)?"
 )
 _IN_TEXT = re.compile(
     rf"(?<![\w.])(?:(?P<word>{_WORD})\.?\s*{_LEVELS.format(n=1, gap=' ?')}|{_LEVELS.format(n=2, gap='')})(?!\w)", re.IGNORECASE
@@ -85,11 +87,28 @@ class ClauseId:
         """Whether this is a footnote of another clause."""
         return "#fn" in self.key
 
+    @property
+    def order(self) -> tuple[tuple[int, int | str], ...]:
+        """A key that sorts the ids of one book: laws by their numbers level by level, a footnote behind its clause.
+
+        Definitions and what else has no number come before the laws, by name; comments by law and number.
+        """
+        base, _, note = self.key.partition("#fn")
+        numbered = re.fullmatch(r"(?P<comments>dc\d+:)?(?P<number>\d.*)", base)
+        name = base if numbered is None else numbered["comments"]
+        levels: list[tuple[int, int | str]] = [(0, name)] if name else []
+        for depth, part in enumerate(re.findall(r"\d+|[a-z]+", numbered["number"] if numbered else "")):
+            roman = _ROMAN.get(part) if depth == _ROMAN_DEPTH else None
+            levels.append((1, int(part) if part.isdigit() else roman or part))
+        return (*levels, (0, int(note or 1))) if self.is_footnote else tuple(levels)
+
     def ancestors(self) -> tuple[ClauseId, ...]:
         """The ids above this one, nearest first: ``30B1(b)(ii)`` gives ``30B1(b)``, ``30B1``, ``30B``, ``30``."""
         base, _, note = self.text.partition("#")
         above = [base] if note else []
         if not self.law:
+            if re.fullmatch(r"DC\d+:\d+\.\d+", base):  # a comment, under the heading of its law
+                above.append(base.partition(".")[0])
             return tuple(map(ClauseId, above))
         while (shorter := re.sub(r"(\([^()]*\)|\d+|[A-Z])$", "", base)) and shorter != base:
             above.append(shorter)
@@ -139,10 +158,12 @@ def _in_text(match: re.Match[str]) -> ClauseId | None:
         return None
     elif bare and max(int(law), int(digit)) <= HIGHEST_BID:
         return None  # "1C1D": two bids
-    return _numbered(law + letter + digit + (small or bare) + last)
+    return _numbered(law + letter + digit + (f"({small})" if small else bare) + last)
 
 
 def _named(text: str) -> ClauseId | None:
+    if text.casefold() in ("def", "intro"):  # the chapter as a whole
+        return ClauseId(_NAMED_KINDS[text.casefold()])
     match = _NAMED.fullmatch(text)
     if match is None:
         return None
