@@ -17,8 +17,8 @@ from index.readers.titles import is_title
 LARGEST_GAP = 3
 """A part at the start of a line may follow one that stands so many numbers before it: what lies between is lost."""
 
-FAR = 20_000
-"""Characters ahead that are searched for the part that seems to be missing."""
+FAR = 200
+"""So many marks ahead are searched for the part that seems to be missing."""
 
 NEAR = 120
 """Characters around a mark that tell whether it is a reference."""
@@ -129,7 +129,7 @@ def _is_start(mark: _Mark, state: _State, text: str) -> bool:
     if not before[-1].isspace() or _REFERS_ON.match(after):
         return False
     before = before.rstrip()
-    whole_title = mark.number == 1 and is_title(text[state.end : mark.start][:NEAR])
+    whole_title = mark.number == 1 and mark.start - state.end <= NEAR and is_title(text[state.end : mark.start])
     if whole_title or _JOINED.search(before):
         return True
     if refers(before) or _MAY_REFER_ON.match(after):
@@ -143,9 +143,7 @@ def _reads_lower(marks: Sequence[_Mark], k: int, state: _State) -> bool:
     mark, other = marks[k], marks[k + 1] if k + 1 < len(marks) else marks[k]
     if other.start != mark.start or other is mark or not _step(other, state):
         return False
-    for later in marks[k + 2 :]:
-        if later.start > mark.start + FAR:
-            break
+    for later in marks[k + 2 : k + FAR]:
         for reading in (mark, other):
             if (later.level, later.number) == (reading.level, reading.number + 1):
                 return reading is other
@@ -158,8 +156,8 @@ def _comes_later(marks: Sequence[_Mark], k: int, state: _State) -> bool:
     missing = mark.number - _step(mark, state) + 1
     if missing == mark.number:
         return False
-    for later in marks[k + 1 :]:
-        if later.start > mark.start + FAR or (later.own_line and later.level < mark.level):
+    for later in marks[k + 1 : k + FAR]:
+        if later.own_line and later.level < mark.level:
             break
         if later.own_line and later.level == mark.level and later.number == missing:
             return True

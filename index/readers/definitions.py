@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from index.clause_id import ClauseId, parse_clause_id
 from index.errors import UnknownClause
-from index.readers.sheets import Line
 from index.readers.page_notes import strip_marks
+from index.readers.sheets import Line
 
 MOST_WORDS = 8
 """A term with what stands in brackets behind it has no more words."""
@@ -54,7 +54,7 @@ def read_definitions(lines: Sequence[Line]) -> Definitions:
     ends = [*starts[1:], len(lines)]
     whole = tuple(
         Definition(entry.id, entry.term, " ".join([entry.text, *(line.text for line in lines[start + 1 : end])]), entry.line)
-        for entry, start, end in zip(entries, starts, ends, strict=True)
+        for entry, start, end in zip(entries, starts, ends, strict=False)
     )
     return Definitions(whole, tuple(lines[: starts[0]] if starts else lines))
 

@@ -12,6 +12,9 @@ from spellchecker import SpellChecker
 UNKNOWN = -11.0
 """What a word that is not in the list counts: far below the rarest word in it (about -7.5)."""
 
+LONGEST = 30
+"""No word has more letters."""
+
 # The list is American: (British, American) endings, so that "offence" counts as "offense" does.
 _ENDINGS = tuple(
     (re.compile(rf"{british}(?={rest}$)"), re.compile(rf"{american}(?={rest}$)"), british, american)
@@ -53,7 +56,7 @@ def commonness(word: str) -> float:
     A single letter other than *a* and *I* is no word.
     """
     low = word.lower()
-    if len(low) > 30 or (len(low) == 1 and low not in "ai"):
+    if len(low) > LONGEST or (len(low) == 1 and low not in "ai"):
         return UNKNOWN
     counts = english_words()
     count = counts.get(low, 0)

@@ -1,29 +1,30 @@
 """The Laws of Duplicate Bridge of 2017 in English, from the text of a printed book: ``--reader laws-2017``.
 
-Made for raw extractions from PDF (page numbers in the flow, several clauses on a line, footnotes in mid-text, contents before and
-an index behind), and for tidier texts of the same Laws. Structure comes from layout and numbering only; nothing here knows the
-book's sentences. What is missing leaves a gap.
+Made for raw extractions from PDF (page numbers in the flow, several clauses on a line, footnotes in mid-text, contents before
+and an index behind), and for tidier texts of the same Laws. Structure comes from layout and numbering only; nothing here knows
+the book's sentences. What is missing leaves a gap.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from index.clause_id import ClauseId
+from index.readers.clause_parts import Part, split_parts
 from index.readers.definitions import read_definitions
 from index.readers.law_headings import LawHeading, find_law_headings
 from index.readers.mending import mend
-from index.readers.clause_parts import Part, split_parts
-from index.readers.sheets import Line, from_roman, read_lines
 from index.readers.page_notes import marks_in, strip_marks, take_notes
 from index.readers.reading import Reading, SourceFile
+from index.readers.sheets import Line, from_roman, read_lines
 from index.readers.titles import capital_pairs, is_title, part_title
 from index.types import Clause
 
-MOST_IN_VERBS = 3
+VERBS_EXPLAINED = 3
 """So many of the verbs may, does, should, shall and must, put in quotation marks, make a text the one that explains them."""
 
 _DEFINITIONS = re.compile(r"\W*definitions\W*", re.IGNORECASE)
@@ -68,7 +69,10 @@ def read_laws_2017(sources: Sequence[SourceFile]) -> Reading:
     """Read the sources, each by itself; of a clause that stands in several, the longest copy is kept."""
     readings = [_read_file(source) for source in sources]
     best: dict[ClauseId, Clause] = {}
+    twice: dict[ClauseId, None] = {}
     for clause in (clause for reading in readings for clause in reading.clauses):
+        if clause.id in best:
+            twice[clause.id] = None
         if clause.id not in best or len(clause.text) > len(best[clause.id].text):
             best[clause.id] = clause
     clauses = best.values() if len(readings) == 1 else sorted(best.values(), key=_place)
@@ -76,6 +80,7 @@ def read_laws_2017(sources: Sequence[SourceFile]) -> Reading:
         clauses=tuple(clauses),
         unassigned=tuple(text for reading in readings for text in reading.unassigned),
         skipped=tuple(text for reading in readings for text in reading.skipped),
+        twice=tuple(twice),
     )
 
 
@@ -94,25 +99,26 @@ def _read_file(source: SourceFile) -> Reading:
     pages = read_lines([mend("\f".join(source.pages))])
     division = _divide(pages.lines)
     noted = take_notes((*division.definitions, *division.laws))
-    first_law = division.laws[0].number if division.laws else len(source.text) + 1
+    first_law = division.laws[0].number if division.laws else math.inf
     definitions = read_definitions([line for line in noted.lines if line.number < first_law])
     laws = tuple(_laws([line for line in noted.lines if line.number >= first_law]))
     names = capital_pairs(" ".join(line.text for line in pages.lines))
-    verbs = _verbs(division.front)
     drafts = [
-        *([_Draft(ClauseId("Intro:verbs"), "", verbs, division.front[0].number)] if verbs else []),
+        *_verbs(division.front),
         *(_Draft(entry.id, entry.term, entry.text, entry.line) for entry in definitions.entries),
         *(draft for law in laws for draft in _law_drafts(law, names)),
     ]
-    clauses = tuple(_clauses(drafts, noted.notes, source.name))
-    # Before the first law of a book stand contents and preface; before a later one the end of a law whose heading is lost.
-    lost_start = bool(laws) and laws[0].heading.law > 1 and not definitions.entries
     front = tuple(line.text for line in division.front)
+    # Before the first law of a book stand contents and preface; before a later one the end of a law whose heading is lost.
+    front_is_law = not definitions.entries and (not laws or laws[0].heading.law > 1)
     before = tuple(line.text for line in definitions.before)
-    lost_notes = {*range(len(noted.notes))}.difference(*(marks_in(draft.heading + draft.text) for draft in drafts))
-    unassigned = (*(front if lost_start or not clauses else ()), *before, *(noted.notes[k] for k in sorted(lost_notes)))
-    kept_out = tuple(line.text for line in division.back) + pages.dropped
-    return Reading(clauses, unassigned, (() if lost_start or not clauses else front) + kept_out)
+    lost_notes = set(range(len(noted.notes))).difference(*(marks_in(draft.heading + draft.text) for draft in drafts))
+    back = tuple(line.text for line in division.back)
+    return Reading(
+        clauses=tuple(_clauses(drafts, noted.notes, source.name)),
+        unassigned=(*(front if front_is_law else ()), *before, *(strip_marks(noted.notes[k]) for k in sorted(lost_notes))),
+        skipped=(*(() if front_is_law else front), *back, *pages.dropped),
+    )
 
 
 def _divide(lines: Sequence[Line]) -> _Division:
@@ -133,7 +139,7 @@ def _laws(lines: Sequence[Line]) -> Iterator[_Law]:
     """The Laws, without titles of chapters and without the heading printed again at the top of each page."""
     headings = find_law_headings(lines)
     ends = [heading.start for heading in headings[1:]] + [len(lines)]
-    for heading, end in zip(headings, ends, strict=True):
+    for heading, end in zip(headings, ends, strict=False):
         own = lines[heading.start].text.casefold()
         below = [line for line in lines[heading.end : end] if line.text.casefold() != own and not _is_division(line.text)]
         yield _Law(heading, lines[heading.start].number, tuple(below))
@@ -192,12 +198,10 @@ def _clean(text: str) -> str:
     return " ".join(strip_marks(text).split())
 
 
-def _verbs(lines: Sequence[Line]) -> str:
+def _verbs(lines: Sequence[Line]) -> Iterator[_Draft]:
     """The sentences of the introduction that explain what "may", "should" and "must" mean in the Laws."""
     sentences = _SENTENCE_END.split(" ".join(line.text for line in lines if not is_title(line.text)))
-    best: tuple[str, ...] = ()
-    for explains, group in groupby(sentences, key=lambda sentence: bool(_VERB.search(sentence))):
-        run = tuple(group)
-        if explains and len(set(_VERB.findall(" ".join(run)))) > max(MOST_IN_VERBS - 1, len(set(_VERB.findall(" ".join(best))))):
-            best = run
-    return " ".join(best)
+    runs = [" ".join(run) for explains, run in groupby(sentences, key=lambda text: bool(_VERB.search(text))) if explains]
+    best = max(runs, key=lambda run: len(set(_VERB.findall(run))), default="")
+    if len(set(_VERB.findall(best))) >= VERBS_EXPLAINED:
+        yield _Draft(ClauseId("Intro:verbs"), "", best, lines[0].number)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from index.readers.english import UNKNOWN, british, commonness, english_words, is_word
+from index.readers.english import LONGEST, UNKNOWN, british, commonness, english_words, is_word
 
 SURE = 3.0
 """A reading a thousand times as common as what stands there proves that a ligature is lost here."""
@@ -41,7 +41,7 @@ _LIGATURE = re.compile("ffi|ffl|ff|fi|fl")
 _A_BEFORE_VOWEL = re.compile(r"a [aeio]", re.IGNORECASE)
 _ENDING = re.compile(r"[^\W\d_]['’]")
 _BLANK_BEFORE_STOP = re.compile(r" [.,;:!?)\]]")
-_BESIDE_LETTER = frozenset(" \n\f\t([\"“-")
+_BESIDE_LETTER = frozenset(' \n\f\t(["“-')
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,8 @@ def _joined(left: re.Match[str], right: re.Match[str]) -> _Mend | None:
     A hyphen at a line's end may be lost with it: *nono ending* for *non-offending* (*nonoffending* here).
     """
     both = left[0] + right[0]
+    if len(both) > LONGEST:
+        return None
     hyphens = [0] if is_word(left[0]) else [0, *range(3, len(left[0]))]
     wholes = [
         (whole.place + k, whole.ligature, commonness(whole.word) - (1 if k else 0))

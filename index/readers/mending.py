@@ -8,13 +8,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 
 from index.readers.english import commonness, is_word
 from index.readers.ligatures import restore_ligatures
 
 COMMON_PART = -6.2
 """A word split in two where a hyphen may be lost: each part is at least this common (1,000 in 1.6 billion)."""
+
+SHORT_PART = 3
+"""A first part of only so many letters is one that the text hyphens elsewhere (``non``)."""
 
 SAME_STEM = 8
 """Words that begin with this many equal letters are forms of one word."""
@@ -26,7 +29,7 @@ _LIGATURE_SIGN = re.compile("[\ufb00-\ufb06]")
 _SUITS = {"spade": "♠", "heart": "♥", "diamond": "♦", "club": "♣"}
 _LOST_SUIT = re.compile(r"\b(spade|heart|diamond|club)(s?) ?\( ?\)", re.IGNORECASE)
 _SOFT_DASH = re.compile(r"(?<![^\W\d_])\u00ad|\u00ad(?![^\W\d_])")
-_BROKEN_LINE = re.compile(r"([^\W\d_]{2,})[-\u2010]\n([^\W\d_]{2,})(\S*)[ ]?")
+_BROKEN_LINE = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,30})[-\u2010]\n([^\W\d_]{2,30})(\S*)[ ]?")
 _COMPOUND = re.compile(r"(?<![\w-])([A-Za-z]{2,})-([A-Za-z]{2,})(?![\w-])")
 _WORD = re.compile(r"(?<![\w./@])[A-Za-z]{7,}")
 _ANY_WORD = re.compile(r"[^\W\d_]+")
@@ -43,7 +46,7 @@ def mend(text: str) -> str:
 def join_broken_lines(text: str) -> str:
     """A word broken over a line end is written whole on the first line.
 
-    Its hyphen goes if it is a word without (by dictionary, or elsewhere in the text): ``over-⏎lapping``, but ``non-⏎offending``.
+    Its hyphen goes if the dictionary or the text has it without: ``over-⏎lapping``, not ``non-⏎offending``.
     """
     if not _BROKEN_LINE.search(text):
         return text
@@ -88,11 +91,11 @@ def restore_hyphens(text: str) -> str:
     return _WORD.sub(mended, text)
 
 
-def _seam(word: str, prefixes: Set[str]) -> int:
+def _seam(word: str, prefixes: AbstractSet[str]) -> int:
     """Where two common words meet in one, 0 if nowhere; a short first part must be one that the text hyphens elsewhere."""
     if inner := _INNER_CAPITAL.search(word):
         return inner.start()
-    places = [k for k in range(3, len(word) - 3) if k > 3 or word[:k].lower() in prefixes]
+    places = [k for k in range(SHORT_PART, len(word) - SHORT_PART) if k > SHORT_PART or word[:k].lower() in prefixes]
     worth = {k: min(commonness(word[:k]), commonness(word[k:])) for k in places}
     best = max(worth, key=worth.__getitem__, default=0)
     return best if best and worth[best] >= COMMON_PART else 0

@@ -117,16 +117,20 @@ def _notes(zone: Sequence[Line], above: Sequence[Line]) -> Iterator[_Note]:
             texts.append((start["mark"], [start["text"]]))
         else:
             texts[-1][1].append(line.text)
-    for mark, parts in texts:
-        text, following = " ".join(parts), _following(mark)
-        while following and _refers(above, following) and (next_one := re.search(rf"\s{following}\s+(?=[A-Z'\"(])", text)):
-            yield _Note(zone[0].page, mark, text[: next_one.start()])
-            mark, text, following = following, text[next_one.end() :], _following(following)
+    for first, parts in texts:
+        mark, text = first, " ".join(parts)
+        while another := _next_in_line(mark, text, above):
+            yield _Note(zone[0].page, mark, text[: another.start()])
+            mark, text = another["mark"], text[another.end() :]
         yield _Note(zone[0].page, mark, text)
 
 
-def _following(mark: str) -> str:
-    return str(int(mark) + 1) if mark.isdecimal() else ""
+def _next_in_line(mark: str, text: str, above: Sequence[Line]) -> re.Match[str] | None:
+    """Where the note with the next number starts within the text of a note."""
+    following = str(int(mark) + 1) if mark.isdecimal() else ""
+    if not following or not _refers(above, following):
+        return None
+    return re.search(rf"\s(?P<mark>{following})\s+(?=[A-Z'\"(])", text)
 
 
 def _refers(lines: Sequence[Line], mark: str) -> bool:

@@ -45,7 +45,7 @@ class PageLines:
 
 
 def read_lines(pages: Sequence[str]) -> PageLines:
-    """Split pages into lines. A form feed inside a page starts another; a text that is all one page may be parted by its numbers."""
+    """Split pages into lines. A form feed inside a page starts another; a text of one page is parted by its page numbers."""
     lines = tuple(_split(pages))
     furniture = _edge_numbers(lines) | _running_heads(lines)
     if not any(line.page for line in lines):
@@ -153,7 +153,7 @@ def _longest_run(lines: Sequence[Line]) -> set[int]:
         if known is None or chain.length >= known.length:
             chains[f"{kind} {value}"] = chain
         longest = max(longest or chain, chain, key=lambda chain: chain.length)
-    numbers = set()
+    numbers: set[int] = set()
     while longest and longest.length + len(numbers) >= PROGRESSION:
         numbers.add(longest.line.number)
         longest = longest.before

@@ -12,8 +12,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 CONNECTORS = frozenset(
-    "a an the of and or nor to in on up by for from with at as is be are not does do did than after before during between under "
-    "into about per his her its their when if out without within against upon".split()
+    "a an the of and or nor to in on up by for from with at as is be are not does do did than after before during between "
+    "under into about per his her its their when if out without within against upon".split()
 )
 """Words that a title writes small."""
 
