@@ -78,7 +78,7 @@ def is_binary(text: str) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Text as data: line ends as ``\\n``, every kind of blank a space; control characters and direction marks out.
+    """Text as data: all line ends alike, every kind of blank a space; control characters and direction marks out.
 
     With them out, no text can steer the terminal it is printed to or hide in what order its words stand.
     """

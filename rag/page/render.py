@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from index.types import Book, Clause
+from index.user_books import is_imported
 from rag.cases import INTERRUPTED, Case
 from rag.strings import authority, languages, strings
 
@@ -24,10 +25,21 @@ def _markdown(text: str) -> Markup:
     return Markup(_MARKDOWN.render(text))  # noqa: S704 - markdown-it escapes HTML
 
 
+def _plain(text: str) -> Markup:
+    """Imported text as its source has it: its stars, number signs and brackets are no Markdown."""
+    paragraphs = (Markup("<br>").join(paragraph.split("\n")) for paragraph in text.split("\n\n"))
+    return Markup("").join(map(Markup("<p>{}</p>\n").format, paragraphs))
+
+
+def _card_text(law: dict[str, Any]) -> Markup:
+    imported = law["source"] == "imported" or (law["source"] != "restated" and is_imported(law["book"]))
+    return _plain(law["text"]) if imported else _markdown(law["text"])
+
+
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["markdown"] = _markdown
+    environment.filters.update(markdown=_markdown, plain=_plain, card_text=_card_text)
     return environment
 
 
