@@ -14,7 +14,7 @@ from index.readers.sheets import Line
 MOST_WORDS = 8
 """A term with what stands in brackets behind it has no more words."""
 
-_ENTRY = re.compile(r"(?P<term>[^\W\d_][^:;.–—]{0,90}?)(?:\s*:\s+|\s+[–—-]\s+)(?P<text>\S.*)")
+_ENTRY = re.compile(r"(?P<term>[^\W\d_][^:;.–—\d]{0,90}?)(?:\s*:\s+|\s+[–—-]\s+)(?P<text>\S.*)")
 _ENDED = re.compile(r"[.!?:)\]][\"'”’)\]]*$")
 _BRACKETS = re.compile(r"\s*[(\[][^()]*[)\]]?")
 

@@ -40,7 +40,8 @@ _WORD = re.compile(r"[A-Za-z]+")
 _LIGATURE = re.compile("ffi|ffl|ff|fi|fl")
 _A_BEFORE_VOWEL = re.compile(r"a [aeio]", re.IGNORECASE)
 _ENDING = re.compile(r"[^\W\d_]['’]")
-_BLANK_BEFORE_STOP = re.compile(r" [.,;:!?)\]]")
+_BLANK_BEFORE_STOP = re.compile(r" (?:[.,;:!?)\]]|['’]s\b)")
+_KIN = frozenset(("ff", "ffi", "ffl"))  # what a font of the old kind has not: it loses all three or none
 _BESIDE_LETTER = frozenset(' \n\f\t(["“-')
 
 
@@ -70,6 +71,7 @@ def restore_ligatures(text: str) -> str:
     proofs = Counter(mend.ligature for mend in mends if mend.gain >= SURE)
     present = Counter(match[0] for match in _LIGATURE.finditer(text)) if proofs else Counter[str]()
     lost = {name for name, n in proofs.items() if n >= LOST_SHARE * present[name]}
+    lost |= {name for name in _KIN if not present[name] and lost & _KIN}
     pieces, done = [], 0
     for mend in mends:
         if mend.ligature in lost:

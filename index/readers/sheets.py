@@ -106,7 +106,8 @@ def _edge_numbers(lines: Sequence[Line]) -> set[int]:
     """Numbers that stand alone at the top or bottom of pages and go up with them."""
     edges = [(line.page, line) for page in _pages(lines) for line in {page[0], page[-1]} if _value(line)]
     steps = Counter(_value(line) - page for page, line in edges)
-    return {line.number for page, line in edges if steps[_value(line) - page] >= PROGRESSION}
+    least = max(2, min(PROGRESSION, len({line.page for line in lines})))
+    return {line.number for page, line in edges if steps[_value(line) - page] >= least}
 
 
 def _running_heads(lines: Sequence[Line]) -> set[int]:
