@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -36,7 +37,7 @@ B. Filling the Pot The host fills the pot before the guests come: 1. with water 
 LAW 2
 POURING AND PASSING
 The host pours for all guests in turn.
-A. Order of Guests 1. The eldest guest is served first. 2.(a) A guest who came late waits. (b) He may ask for bread, but not cake (see Law 3).
+A. Order of Guests 1. The eldest guest is served first. 2.(a) A late guest waits. (b) He may ask for bread, no cake (see Law 3).
 B. Cups Not Returned When a cup is not returned: 1. the host counts the spoons. 2. the guest washes the cup."""
 
 
@@ -51,8 +52,8 @@ def test_clauses_that_share_a_line_are_parted_and_headings_come_off_the_text() -
         "2A": "",
         "2A1": "The eldest guest is served first.",
         "2A2": "",
-        "2A2(a)": "A guest who came late waits.",
-        "2A2(b)": "He may ask for bread, but not cake (see Law 3).",
+        "2A2(a)": "A late guest waits.",
+        "2A2(b)": "He may ask for bread, no cake (see Law 3).",
         "2B": "When a cup is not returned:",
         "2B1": "the host counts the spoons.",
         "2B2": "the guest washes the cup.",
@@ -428,7 +429,7 @@ def test_text_is_data() -> None:
 
 
 @cache
-def official() -> tuple[dict[str, str | None], ...]:
+def official() -> tuple[dict[str, Any], ...]:
     path = SHARED / "laws-2017" / "official.jsonl"
     return tuple(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 

@@ -170,8 +170,9 @@ def _with_flush_text(parts: Sequence[Part]) -> tuple[Part, ...]:
     """
     mended = list(parts)
     for k, parent in enumerate(parts):
-        children = [j for j in range(k + 1, len(parts)) if parts[j].id.startswith(parent.id)]
-        *others, last = children or [k]
+        end = next((j for j in range(k + 1, len(parts)) if not parts[j].id.startswith(parent.id)), len(parts))
+        children = range(k + 1, end)
+        *others, last = children or (k,)
         if not others or not parent.text.rstrip().endswith(":") or not all(parts[j].own_line for j in children):
             continue
         lines = parts[last].text.strip().split("\n")

@@ -63,7 +63,7 @@ def part_title(text: str, *, sure: bool = False, names: Container[tuple[str, str
     Line ends count: a title on lines of its own is the whole of them. ``names`` are pairs of words (small letters) that the
     book writes with capitals in its sentences ("Regulating Authority"): they are not parted.
     """
-    own = _own_lines(text, sure=sure)
+    own = _title_lines(text, least=2 if sure else 1) or (None if sure else _short_line(text))
     if own:
         return own
     words = text.split()
@@ -71,38 +71,41 @@ def part_title(text: str, *, sure: bool = False, names: Container[tuple[str, str
     return Titled(" ".join(words[:place]), " ".join(words[place:]))
 
 
-def _own_lines(text: str, *, sure: bool) -> Titled | None:
-    lines = text.split("\n")
-    title = ""
-    for k, line in enumerate(lines):
-        rest = " ".join(lines[k + 1 :]).strip()
-        title = f"{title} {line}".strip()
+def _title_lines(text: str, *, least: int) -> Titled | None:
+    """A title on lines of its own, with at least so many capitals; where nothing follows, only if one capital will do."""
+    lines = text.strip().split("\n")
+    for k in range(1, len(lines) + 1):
+        title, rest = " ".join(lines[:k]), " ".join(lines[k:])
         if not is_title(title):
-            break
-        ends_small = title.split()[-1].lower() in CONNECTORS
-        if not rest and not sure and k == len(lines) - 1:
+            return None
+        finished = title.rsplit(maxsplit=1)[-1].lower() not in CONNECTORS and not (rest and is_title(lines[k]))
+        if not rest and least == 1:
             return Titled(title, "")
-        goes_on = k + 1 < len(lines) and is_title(lines[k + 1])
-        if rest and not ends_small and not goes_on and _starts_big(rest) and _big_words(title.split()) > sure:
+        if rest and finished and _starts_big(rest) and _big_words(title.split()) >= least:
             return Titled(title, rest)
-    first, rest = lines[0].strip(), " ".join(lines[1:]).strip()
-    words = first.split()
-    short = 0 < len(words) <= SHORT and not re.search(r"[\d.,;:!?]$", first) and words[-1].lower() not in CONNECTORS
-    if rest and short and not sure and _starts_big(words[0]) and _starts_big(rest):
-        return Titled(first, rest)
     return None
+
+
+def _short_line(text: str) -> Titled | None:
+    """A title in small letters: a short line without a stop, above one that starts a sentence."""
+    first, _, rest = text.strip().partition("\n")
+    words = first.split()
+    if not rest or len(words) > SHORT or not _starts_big(first) or not _starts_big(rest):
+        return None
+    if re.search(r"[\d.,;:!?]$", first) or words[-1].lower() in CONNECTORS:
+        return None
+    return Titled(first, " ".join(rest.split()))
 
 
 def _opener(words: Sequence[str], *, sure: bool) -> int:
     """Where a word that opens sentences stands with a capital behind a title; 0 if nowhere."""
+    may_be_small, least = (0, 2) if sure else (SHORT, 1)
     for k in range(1, len(words)):
         before = words[k - 1]
-        if _STOP.search(before) or before.endswith(",") or (k > SHORT and not all(map(_titular, words[:k]))):
-            return 0
-        if sure and not (all(map(_titular, words[:k]))):
+        if _STOP.search(before) or before.endswith(",") or (k > may_be_small and not _titular(before)):
             return 0
         opens = words[k].rstrip(",").lower() in OPENERS and _starts_big(words[k])
-        if opens and before.lower() not in CONNECTORS and _sentence_follows(words, k) and _big_words(words[:k]) > sure:
+        if opens and before.lower() not in CONNECTORS and _sentence_follows(words, k) and _big_words(words[:k]) >= least:
             return k
     return 0
 
