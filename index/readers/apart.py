@@ -20,11 +20,11 @@ from typing import IO, Any
 
 from index.errors import BookError
 
-STEP_SECONDS = 120.0
+STEP_SECONDS = 60.0
 """Longest time for one page, or for a file without pages."""
-ALL_SECONDS = 1200.0
+ALL_SECONDS = 900.0
 """Longest time for a whole file."""
-MAX_MEMORY = 2 << 30
+MAX_MEMORY = 1 << 30
 """Bytes of address space of the reading process (not on Windows)."""
 _ROOT = Path(__file__).resolve().parents[2]
 

@@ -31,8 +31,8 @@ _WRAPPED_TEXT = {"explicit": 0.8, "full": 0.3, "number": 0.6, "bare": 0.1, "lett
 """The same where the line goes on with a sentence of the line above."""
 _INSIDE = -0.1
 """For a mark inside a line that follows exactly: better than to take it for text, which costs nothing there."""
-_NO_PLACE = 0.5
-"""Share of it for ``2.`` where no section is open."""
+_NO_PLACE = 0.2
+"""For a letter or number taken for text where no part with it could follow."""
 _NO_TITLE, _TITLE = 0.3, 0.05
 """For ``2.`` as a law without a title behind it, and as a part of a section with one."""
 
@@ -107,7 +107,7 @@ def _options(
     reading: _Reading, number: int, line: Line, mark: Mark, places: Sequence[Places], only_words: bool
 ) -> Iterator[_Reading]:
     """The readings that one line makes of one: its mark as text, or as each of the places it may stand for."""
-    yield reading._replace(cost=reading.cost + _text_cost(mark, line, len(reading.path)))
+    yield reading._replace(cost=reading.cost + _text_cost(mark, line, reading.path))
     for reading_places in places:
         if (cost := _cost(reading.path, reading_places, line, mark)) is None:
             continue
@@ -185,22 +185,25 @@ def _shape_cost(places: Places, line: Line, mark: Mark) -> float:
     return _TITLE if places[0].level == DIGIT and line.titled else 0.0
 
 
-def _text_cost(mark: Mark, line: Line, depth: int) -> float:
-    """What it costs to take a mark for text: less where, ``depth`` levels being open, only a new law could begin there."""
+def _text_cost(mark: Mark, line: Line, path: Places) -> float:
+    """What it costs to take a mark for text: little where no clause could begin with it, the path being open."""
     if line.inside:
         return 0.0
-    levels = [places[0].level for places in mark.readings]
-    fits = any(LAW < level <= depth for level in levels)
     if mark.explicit:
         kind = "explicit"
     elif len(mark.readings[0]) > 1:
         kind = "full"
-    elif levels == [LAW]:
-        kind = "bare"
     else:
-        kind = "number" if LAW in levels else "letter"
-    share = 1.0 if fits or kind in {"explicit", "full", "bare"} else _NO_PLACE if kind == "number" else 0.0
-    return share * (_WRAPPED_TEXT if line.wrapped else _TEXT)[kind]
+        parts = [places[0] for places in mark.readings if places[0].level != LAW]
+        kind = "bare" if not parts else "number" if parts[0].level == DIGIT else "letter"
+        if parts and not any(_goes_on(path, part) for part in parts):
+            return _NO_PLACE
+    return (_WRAPPED_TEXT if line.wrapped else _TEXT)[kind]
+
+
+def _goes_on(path: Places, part: Place) -> bool:
+    """Whether a part of the open clause, or of one above it, can follow with this number."""
+    return LAW < part.level <= len(path) and part.value > (path[part.level].value if part.level < len(path) else 0)
 
 
 def _unwind(trail: _Trail | None) -> Iterator[Opening]:

@@ -104,10 +104,11 @@ def _without_page_numbers(pages: list[list[str]]) -> list[list[str]]:
     for p, k in places:
         if match := _ALONE.fullmatch(pages[p][k]):
             number = int(match[1])
-            before = max((longest.get(number - step, []) for step in range(1, _MOST_MISSING)), key=len)
+            runs: list[list[tuple[int, int]]] = [longest.get(number - step, []) for step in range(1, _MOST_MISSING)]
+            before = max(runs, key=lambda run: len(run))
             if len(before) >= len(longest.get(number, [])):
                 longest[number] = [*before, (p, k)]
-    out = set(max(longest.values(), key=len, default=[]))
+    out = set(sorted(longest.values(), key=len)[-1]) if longest else set()
     if len(out) < _MIN_NUMBERS:
         return pages
     return [[line for k, line in enumerate(page) if (p, k) not in out] for p, page in enumerate(pages)]

@@ -18,6 +18,8 @@ MAX_PAGES = 1500
 MAX_TEXT = 8_000_000
 """Characters of text in any source; the Laws of Duplicate Bridge have 0.2 million."""
 _UNMAPPED = re.compile(r"\(cid:\d+\)|[\ue000-\uf8ff\ufffd]")
+_TWICE_SHARE = 0.05
+"""Share of letters printed twice from which on they are looked at one by one."""
 _UNMAPPED_SHARE = 0.3
 """From this share of letters on that the PDF does not say how to write, a page is unreadable."""
 
@@ -50,7 +52,7 @@ def _read(name: str, pdf: Any, progress: Callable[[int, int], None]) -> tuple[st
     unreadable = set()
     letters = 0
     for number, page in enumerate(pdf.pages):
-        rows = make_rows(page.filter(_is_upright).dedupe_chars().extract_words(return_chars=True))
+        rows = make_rows(_readable(page).extract_words(return_chars=True))
         text = "".join(row.text for row in rows)
         letters += len(text)
         if letters > MAX_TEXT:
@@ -66,9 +68,20 @@ def _read(name: str, pdf: Any, progress: Callable[[int, int], None]) -> tuple[st
         raise BookError(
             f"{name} holds no text, only images of pages; run text recognition on it (ocrmypdf does), then import the result."
         )
-    lines = join_hyphenated([lines_of(rows) for rows in without_running_heads(pages)])
+    lines = join_hyphenated(lines_of(without_running_heads(pages)))
     texts = ("\n".join(page) for page in lines)
     return tuple("" if number in unreadable else clean_text(text) or "\n" for number, text in enumerate(texts))
+
+
+def _readable(page: Any) -> Any:
+    """The page without watermarks, and without the second print of letters that are bold by being printed twice.
+
+    Both are looked for before they are taken out, which takes longer than all the rest.
+    """
+    if not all(char.get("upright", True) for char in page.chars):
+        page = page.filter(_is_upright)
+    places = {(char["text"], round(char["x0"]), round(char["top"])) for char in page.chars}
+    return page.dedupe_chars() if len(places) < (1 - _TWICE_SHARE) * len(page.chars) else page
 
 
 def _is_upright(thing: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -21,6 +21,8 @@ _MIDDLE = (0.35, 0.65)
 """Where the gutter of two columns lies, as shares of the text's width. A narrow first column is a table, read by rows."""
 _FULL_ROWS = 0.3
 """Share of rows that may cross the gutter (titles over both columns)."""
+_STRAY_ROWS = 0.05
+"""Share of rows (one at least) that may run into the gutter without making it narrower."""
 _COLUMN_FILL = 0.5
 """Lines of a column fill at least this share of it, as prose does and the columns of a table do not."""
 _MIN_COLUMN = 3
@@ -102,11 +104,21 @@ def rows_of(words: Sequence[Word]) -> list[Row]:
     return [Row(tuple(sorted(row, key=lambda word: word.x0))) for row in rows]
 
 
-def lines_of(rows: Sequence[Row]) -> list[str]:
-    """The lines of a page in reading order, an empty one between paragraphs."""
-    lines: list[str] = []
-    for block in _blocks(rows):
-        lines += _paragraphs(block)
+def lines_of(pages: Sequence[Sequence[Row]]) -> list[list[str]]:
+    """The lines of each page in reading order, an empty one between paragraphs."""
+    blocks = [_blocks(rows) if rows else [] for rows in pages]
+    pitches = _pitches([block for page in blocks for block in page])
+    lines: list[list[str]] = []
+    above: Row | None = None
+    for page in blocks:
+        lines.append([])
+        for block in page:
+            for k, row in enumerate(block):
+                if above and _begins(row, above, pitches, k == 0):
+                    lines[-1].append("")
+                lines[-1].append(row.text)
+                above = row
+        above = _last_of_text(page) or above
     return lines
 
 
@@ -165,16 +177,27 @@ def find_gutter(rows: Sequence[Row]) -> float | None:
     places = [start + 2 * k for k in range(int((stop - start) / 2) + 1)]
     crossing = [sum(_crosses(row, place) for row in rows) for place in places]
     fewest = min(crossing)
-    best = [place for place, count in zip(places, crossing, strict=True) if count == fewest]
-    gutter = best[len(best) // 2]
     if fewest > _FULL_ROWS * len(rows):
         return None
+    gutter = _middle_of_longest(places, [count <= fewest + max(1, _STRAY_ROWS * len(rows)) for count in crossing])
     words = [word for row in rows if not _crosses(row, gutter) for word in row.words]
     columns = (
         (rows_of([w for w in words if w.x1 <= gutter]), gutter - left),
         (rows_of([w for w in words if w.x1 > gutter]), right - gutter),
     )
     return gutter if all(_is_prose(column, width) for column, width in columns) else None
+
+
+def _middle_of_longest(places: Sequence[float], fits: Sequence[bool]) -> float:
+    """The middle of the longest run of neighbouring places that fit."""
+    runs: list[list[float]] = [[]]
+    for place, fit in zip(places, fits, strict=True):
+        if fit:
+            runs[-1].append(place)
+        elif runs[-1]:
+            runs.append([])
+    longest = sorted(runs, key=len)[-1]
+    return longest[len(longest) // 2]
 
 
 def _is_prose(column: Sequence[Row], width: float) -> bool:
@@ -194,20 +217,31 @@ def _crosses(row: Row, place: float) -> bool:
     return right[0].x0 - left[-1].x1 < _GUTTER * (row.bottom - row.top)
 
 
-def _paragraphs(rows: Sequence[Row]) -> list[str]:
-    pitch = _pitch(rows)
-    lines = [rows[0].text]
-    for above, row in pairwise(rows):
-        if row.top - above.top > _PARAGRAPH * pitch or row.style != above.style:
-            lines.append("")
-        lines.append(row.text)
-    return lines
+def _begins(row: Row, above: Row, pitches: Mapping[float, float], elsewhere: bool) -> bool:
+    """Whether a paragraph begins with the row: it looks otherwise than the one above, or stands further below it.
+
+    ``elsewhere``: the one above is the last of another column or page, so that their distance says nothing.
+    """
+    if row.style != above.style:
+        return True
+    pitch = pitches.get(row.style[0])
+    return not elsewhere and pitch is not None and row.top - above.top > _PARAGRAPH * pitch
 
 
-def _pitch(rows: Sequence[Row]) -> float:
-    """From line to line within paragraphs: the commonest distance, in whole points, of the small ones."""
-    steps = sorted(below.top - above.top for above, below in pairwise(rows))
-    if not steps:
-        return 0.0
-    half = steps[: len(steps) // 2 + 1]
-    return Counter(round(step) for step in half).most_common(1)[0][0]
+def _pitches(blocks: Sequence[Sequence[Row]]) -> dict[float, float]:
+    """From line to line within paragraphs, by the size of the letters: the smallest distance that comes more than once."""
+    steps: dict[float, Counter[int]] = {}
+    for block in blocks:
+        for above, below in pairwise(block):
+            if below.style == above.style and below.top > above.top:
+                steps.setdefault(below.style[0], Counter())[round(below.top - above.top)] += 1
+    return {size: min([step for step, n in counts.items() if n > 1] or counts) for size, counts in steps.items()}
+
+
+def _last_of_text(page: Sequence[Sequence[Row]]) -> Row | None:
+    """The last row of a page that is not in smaller letters than most of it, as footnotes are."""
+    rows = [row for block in page for row in block]
+    if not rows:
+        return None
+    usual = median(row.style[0] for row in rows)
+    return next((row for row in reversed(rows) if row.style[0] >= usual), None)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
+from index.readers.markers import is_law_heading
 from index.readers.pdf_page import Row
 
 _EDGE = 2
@@ -21,21 +22,26 @@ _ISOLATED = 1.5
 """On a single page, a number below a gap of this many line distances is its page number."""
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _ENDS = re.compile(r"^\W*(?P<first>\d{1,4}|[ivxlc]{1,7})\b|\b(?P<last>\d{1,4}|[ivxlc]{1,7})\W*$", re.IGNORECASE)
+_ONLY_A_LAW = re.compile(r"\W*[^\W\d]*\W*\d+\W*")
 _NUMBER_ALONE = re.compile(
     r"\W*(?:[^\W\d_]{1,5}\.?\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|[^\W\d_]{1,3})\s*\d{1,4})?\W*", re.IGNORECASE
 )
 
 
 def without_running_heads(pages: Sequence[Sequence[Row]]) -> list[list[Row]]:
-    """The rows of each page without running heads, footers and page numbers."""
-    shift = _number_shift(pages)
+    """The rows of each page without running heads, footers and page numbers.
+
+    A row that names a law at its beginning is only one of them when the number of the page stands at its end: the heading
+    of a law that goes on over several pages is told from a running head by the reader, which knows what law is open.
+    """
+    numbers = _page_numbers(pages)
     repeated = _repeated(pages)
     kept = []
     for number, rows in enumerate(pages):
         dropped = set()
         for k in _edges(rows):
-            is_numbered = shift is not None and number + shift in _numbers(rows[k].text)
-            if is_numbered or (_key(rows[k]) in repeated) or _is_lone_page_number(pages, rows, k):
+            is_head = _key(rows[k]) in repeated and not is_law_heading(rows[k].text)
+            if (number, k) in numbers or is_head or _is_lone_page_number(pages, rows, k):
                 dropped.add(k)
         kept.append([row for k, row in enumerate(rows) if k not in dropped])
     return kept
@@ -47,20 +53,25 @@ def _edges(rows: Sequence[Row]) -> Iterator[int]:
     yield from sorted({k for k in (*range(depth), *range(len(rows) - depth, len(rows))) if 0 <= k < len(rows)})
 
 
-def _number_shift(pages: Sequence[Sequence[Row]]) -> int | None:
-    """What must be added to the position of a page to get its printed number: the same on most pages that have numbers."""
-    votes = Counter[int]()
+def _page_numbers(pages: Sequence[Sequence[Row]]) -> set[tuple[int, int]]:
+    """The rows with the number of their page, as (page, row): at one height, a number that counts on from page to page."""
+    votes: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for number, rows in enumerate(pages):
-        votes.update({found - number for k in _edges(rows) for found in _numbers(rows[k].text)})
+        for k in _edges(rows):
+            for found in _numbers(rows[k].text):
+                votes.setdefault((found - number, _height(rows[k])), set()).add((number, k))
     filled = sum(map(bool, pages))
-    for shift, count in votes.most_common(1):
-        if count >= max(2, filled / 2):
-            return shift
-    return None
+    best: set[tuple[int, int]] = set()
+    for (shift, height), places in votes.items():
+        near = places | votes.get((shift, height + 1), set())
+        best = max(best, near, key=len)
+    return best if len(best) >= max(2, filled / 2) else set()
 
 
 def _numbers(text: str) -> set[int]:
-    """Numbers at the two ends of a row."""
+    """Numbers at the two ends of a row; that of a law is none."""
+    if _ONLY_A_LAW.fullmatch(text) and is_law_heading(text):
+        return set()
     found = (match["first"] or match["last"] for match in _ENDS.finditer(text))
     return {int(part) if part.isdigit() else _roman(part) for part in found}
 
@@ -80,7 +91,11 @@ def _repeated(pages: Sequence[Sequence[Row]]) -> set[tuple[str, int]]:
 
 
 def _key(row: Row) -> tuple[str, int]:
-    return row.text.casefold(), round(row.top / _NEAR)
+    return row.text.casefold(), _height(row)
+
+
+def _height(row: Row) -> int:
+    return round(row.top / _NEAR)
 
 
 def _is_lone_page_number(pages: Sequence[Sequence[Row]], rows: Sequence[Row], k: int) -> bool:
