@@ -11,7 +11,7 @@ from index.readers.join_words import is_split, join_hyphens, join_lines
 from index.readers.russian import Words
 from index.readers.spacing import tidy
 from index.readers.translit import from_translit
-from tests.reading_1987 import law, laws, lines, see
+from tests.reading_1987 import law, laws, lines, read, see
 
 WORDS = Words()
 
@@ -291,3 +291,9 @@ def test_quirk_39_entries_within_an_entry_are_clauses_of_their_own() -> None:
 def test_quirk_39_initials_explained_within_a_meaning_begin_no_entry() -> None:
     text = lines("Чай Напиток, о котором (tea) решает", "S.O.(the tea club).", "Чашка Посуда (cup) гостя.")
     assert define(text) == [("Чай", "tea", "Напиток, о котором решает S.O.(the tea club)."), ("Чашка", "cup", "Посуда гостя.")]
+
+
+def test_lines_above_the_first_definition_are_reported() -> None:
+    reading = read(lines("самоваром гостя.", "Чай Напиток, который (tea) пьют.", "Чашка Посуда (cup) гостя."))
+    assert [str(clause.id) for clause in reading.clauses] == ["Def:tea", "Def:cup"]
+    assert reading.unassigned == ("самоваром гостя.",)

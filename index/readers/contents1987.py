@@ -10,9 +10,9 @@ from index.readers.join_words import join_lines
 from index.readers.outline1987 import Labels, fill_lost, label_of, next_labels
 from index.readers.russian import Words
 
-_LEADER = re.compile(r"\.{3,}\s?\d")
+_LEADER = re.compile(r"(?<!\.)\.{3,}\s?\d")
 _FEW = 3
-_ENTRY = re.compile(r"(?P<title>.{1,200}?)\.{2,}\s?(?P<page>\d{1,3})(?=\s|\Z)", re.DOTALL)
+_ENTRY = re.compile(r"(?P<title>.{1,200}?)(?<!\.)\.{2,}\s?(?P<page>\d{1,3})(?=\s|\Z)", re.DOTALL)
 _LABEL = re.compile(
     r"(?:Правило (?P<law>\d{1,2})|(?P<section>[A-H])|(?P<item>\d{1,2})|\((?P<subitem>[A-H])\)|\((?P<last>\d{1,2})\))\.\s?(?=\S)"
 )

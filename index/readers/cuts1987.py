@@ -29,7 +29,9 @@ def mark_cuts(pieces: Sequence[Piece], before: str, titles: Sequence[Title]) -> 
         if None not in labels and all(piece.labels != labels for piece in out):
             title = next((known.title for known in titles if known.labels == labels[:1] == labels), "")
             out.insert(0, Piece(labels, title, starts_late=True))
-    return tuple(_mark_law(piece, out, titles) for piece in out)
+    last_law = out[-1].labels[:1]
+    goes_on = _goes_on(out, titles)
+    return tuple(replace(piece, ends_early=piece.ends_early or (goes_on and piece.labels == last_law)) for piece in out)
 
 
 def _labels_of_tail(first: Labels) -> Labels:
@@ -38,15 +40,13 @@ def _labels_of_tail(first: Labels) -> Labels:
     return first[:-1] if before is None else (*first[:-1], before)
 
 
-def _mark_law(piece: Piece, pieces: Sequence[Piece], titles: Sequence[Title]) -> Piece:
-    """A law is cut when some of its sections are on a missing page.
+def _goes_on(pieces: Sequence[Piece], titles: Sequence[Title]) -> bool:
+    """Whether the last law of a run has more sections, on a page that is missing.
 
-    That can befall the last law of a run: it has them all when a contents list names no more or, with no list at hand, when the
-    run ends between two sections and not within one.
+    It has none when a contents list names no more or, with no list at hand, when the run ends between two sections and not
+    within one.
     """
-    law = piece.labels[LAW]
-    if len(piece.labels) > 1 or piece.starts_late or pieces[-1].labels[LAW] != law:
-        return piece
-    listed = {known.labels for known in titles if known.page is not None and known.labels[LAW] == law}
-    whole = listed <= {other.labels for other in pieces} if listed else len(pieces[-1].labels) - 1 <= SECTION
-    return replace(piece, ends_early=piece.ends_early or not whole or pieces[-1].ends_early)
+    last = pieces[-1]
+    listed = {known.labels for known in titles if known.page is not None and known.labels[LAW] == last.labels[LAW]}
+    whole = listed <= {piece.labels for piece in pieces} if listed else len(last.labels) - 1 <= SECTION
+    return last.ends_early or not whole

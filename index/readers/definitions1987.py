@@ -45,7 +45,7 @@ def is_definitions(text: str) -> bool:
 
 
 def read_definitions(text: str, words: Words) -> tuple[Definition, ...]:
-    """The entries of a page of definitions, in order."""
+    """The entries of a page of definitions, in order; lines above the first have neither term nor English name."""
     entries: list[list[str]] = []
     before = ""
     for line in filter(None, map(str.strip, text.split("\n"))):

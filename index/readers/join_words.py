@@ -9,6 +9,7 @@ from index.readers.russian import Words, in_dictionary, is_function_word
 
 _LAST = re.compile(r"(?:^|(?<=[\s(\"«,.:;-]))[а-яё]+$", re.IGNORECASE)
 _FIRST = re.compile(r"^[а-яё]+", re.IGNORECASE)
+_LONGEST_WORD = 60  # letters: as much of a line's end is looked at
 _VOWEL = re.compile(r"[аеёиоуыэюя]", re.IGNORECASE)
 # A dash has blanks on both sides; a hyphen with a blank behind it only is a line end.
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
@@ -30,9 +31,10 @@ def join_two(left: str, right: str, words: Words) -> str:
     """Two lines as one: nothing between them where a word was split, else a blank."""
     if not left or not right:
         return left or right
-    if left.endswith("-") and not left.endswith(" -"):
-        return join_hyphens(f"{left} {right}", words)
-    before, after = _LAST.search(left), _FIRST.match(right)
+    rest, end = left[:-_LONGEST_WORD], left[-_LONGEST_WORD:]
+    if end.endswith("-") and not end.endswith(" -"):
+        return rest + join_hyphens(f"{end} {right}", words)
+    before, after = _LAST.search(end), _FIRST.match(right)
     split = before is not None and after is not None and is_split(before[0], after[0], words)
     return left + ("" if split else " ") + right
 

@@ -38,14 +38,14 @@ def read_laws_1987(sources: Sequence[SourceFile]) -> Reading:
 
     Raises `TablelawError` when the Russian dictionary is not installed.
     """
-    latin = {source.name for source in sources if is_transliterated(source.text)}
-    ordered = sorted(sources, key=lambda source: (source.name in latin, source.name))  # Cyrillic copies are preferred
-    pages = [(source.name, page) for source in ordered for page in split_pages(source.text)]
-    contents = [page for _, page in pages if is_contents(page.text)]
+    in_latin = {source: is_transliterated(source.text) for source in sources}
+    ordered = sorted(in_latin, key=lambda source: (in_latin[source], source.name))  # Cyrillic copies are preferred
+    pages = {source: split_pages(source.text) for source in ordered}
+    contents = [page for source in ordered for page in pages[source] if is_contents(page.text)]
     parts = [
-        _Part(source.name, _to_cyrillic(run) if source.name in latin else run)
+        _Part(source.name, _to_cyrillic(run) if in_latin[source] else run)
         for source in ordered
-        for run in join_pages([page for name, page in pages if name == source.name and page not in contents])
+        for run in join_pages([page for page in pages[source] if not is_contents(page.text)])
     ]
     words = Words(whole for part in parts for whole in _words_in_one_piece(part.run.text))
     titles = [Title(e.labels, e.title, e.page) for page in contents for e in read_contents(page.text, words)]
@@ -61,7 +61,7 @@ def read_laws_1987(sources: Sequence[SourceFile]) -> Reading:
         unassigned=tuple(text for reading in (*defined, *laws) for text in reading.unassigned),
         skipped=(
             *(page.text.strip() for page in contents),
-            *(f"- {page.number}" for _, page in pages if page.number is not None),
+            *(f"- {page.number}" for source in ordered for page in pages[source] if page.number is not None),
             *(text for reading in (*defined, *laws) for text in reading.skipped),
         ),
         twice=tuple(twice),
@@ -83,10 +83,11 @@ def _words_in_one_piece(text: str) -> Iterator[str]:
 def _read_glossary(part: _Part, words: Words) -> Reading:
     chapter = CHAPTER.match(part.run.text)
     text = part.run.text[chapter.end() :] if chapter else part.run.text
-    clauses = definition_clauses(read_definitions(without_marks(text), words), part.file)
+    entries = read_definitions(without_marks(text), words)
+    clauses = definition_clauses([entry for entry in entries if entry.english], part.file)
     if chapter:
         clauses.insert(0, definitions_chapter(chapter["title"], part.run, words, part.file))
-    return Reading(tuple(clauses))
+    return Reading(tuple(clauses), unassigned=tuple(entry.meaning for entry in entries if not entry.english))
 
 
 def _read_laws(parts: Sequence[_Part], titles: Sequence[Title], words: Words) -> list[Reading]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from index.clause_id import LAST_LAW
 from index.readers.join_words import join_lines
 from index.readers.pages1987 import UNDERLINE
 from index.readers.russian import Words
@@ -85,7 +86,7 @@ def _marks(text: str) -> Iterator[tuple[re.Match[str], Labels]]:
     for mark in _MARKS.finditer(text):
         if mark["chapter"]:
             yield mark, ()
-        elif labels := next_labels(path, *label_of(mark)):
+        elif not (mark["law"] and not 1 <= int(mark["law"]) <= LAST_LAW) and (labels := next_labels(path, *label_of(mark))):
             path = labels
             yield mark, labels
 

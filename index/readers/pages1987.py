@@ -20,7 +20,7 @@ NOTE_MARK = re.compile(f"[{chr(_FIRST_MARK)}-{chr(_LAST_MARK)}]")
 
 _PAGE_MARK = re.compile(r"^- (?P<line>\d{1,3})(?=\s|$)|(?:^|(?<=\s)) - (?P<inline>\d{1,3}) -(?=\s|$)", re.MULTILINE)
 _RULE = r"(?:[?=_-]{4,}|(?:(?:\?\?|==|--)[ ]+){2,}(?:\?\?|==|--))"
-_NOTES = re.compile(rf"{_RULE}\s*(?=\(\*+\)\s*-\s)(?P<notes>.*)\Z", re.DOTALL)
+_NOTES = re.compile(rf"{UNDERLINE}(?=\(\*+\)\s*-\s)(?P<notes>.*)\Z", re.DOTALL)
 _NOTE = re.compile(r"\((?P<mark>\*+)\)\s*-\s(?P<text>.*?)(?=\(\*+\)\s*-\s|\Z)", re.DOTALL)
 _MARK = re.compile(r"\((\*+)\)")
 
@@ -86,31 +86,36 @@ def _run(pages: Sequence[Page]) -> Run:
     bodies: list[str] = []
     notes: list[Note] = []
     for page in pages:
-        body, page_notes = _split_notes(page)
+        body, page_notes = _split_notes(page.number, _mark_underlines(page.text))
         bodies.append(_mark_notes(body, page_notes, len(notes)))
         notes += page_notes
     # A page that has no line ends at all goes on in mid-line on the next.
     text = ("\n" if any("\n" in body.strip() for body in bodies) else " ").join(bodies)
-    return Run(tuple(page.number for page in pages), _mark_underlines(text), tuple(notes))
+    return Run(tuple(page.number for page in pages), _one_blank(text), tuple(notes))
 
 
-def _split_notes(page: Page) -> tuple[str, list[Note]]:
+def _mark_underlines(text: str) -> str:
+    """The text of a page with each underline or rule as one character, and without such characters of its own."""
+    return re.sub(rf"\s*{_RULE}\s*", UNDERLINE, NOTE_MARK.sub("", text.replace(UNDERLINE, "")))
+
+
+def _split_notes(page: int | None, text: str) -> tuple[str, list[Note]]:
     """The text of a page without its notes, and these; marks start anew on every page."""
-    found = _NOTES.search(page.text)
+    found = _NOTES.search(text)
     if found is None:
-        return page.text, []
-    notes = [Note(page.number, note["mark"], note["text"].strip()) for note in _NOTE.finditer(found["notes"])]
-    return page.text[: found.start()], notes
+        return text, []
+    notes = [Note(page, note["mark"], without_marks(note["text"]).strip()) for note in _NOTE.finditer(found["notes"])]
+    return text[: found.start()], notes
 
 
 def _mark_notes(body: str, notes: Sequence[Note], first: int) -> str:
     """Marks with a note become one character; a mark whose note is on no page is dropped."""
     places = {note.mark: chr(_FIRST_MARK + first + k) for k, note in enumerate(notes)}
-    return _MARK.sub(lambda mark: places.get(mark[1], ""), NOTE_MARK.sub("", body).replace(UNDERLINE, ""))
+    return _MARK.sub(lambda mark: places.get(mark[1], ""), body)
 
 
-def _mark_underlines(text: str) -> str:
-    text = re.sub(rf"\s*{_RULE}\s*", UNDERLINE, text)
+def _one_blank(text: str) -> str:
+    text = re.sub(rf"\s*{UNDERLINE}\s*", UNDERLINE, text)
     return re.sub(r"[ \t]+", " ", re.sub(r"\s*\n\s*", "\n", text)).strip()
 
 
