@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from index.errors import TablelawError
-from rag.terminal import Bar, err, print_answer, print_authority, print_clauses, print_hits, print_table
+from rag.terminal import Bar, err, print_answer, print_authority, print_clauses, print_hits, print_import, print_table
 
 DEBUG_VARIABLE = "TABLELAW_DEBUG"
 """Environment variable: when set, an unexpected error prints its traceback instead of one line."""
@@ -142,7 +142,7 @@ def law(clause: str, book: str | None, as_json: bool) -> None:
 
 @cli.group()
 def book() -> None:
-    """List and export law books."""
+    """List, import, export and remove law books."""
 
 
 @book.command("list")
@@ -172,6 +172,52 @@ def book_export(book_id: str, as_json: bool) -> None:
             click.echo(json.dumps(export_clause(clause), ensure_ascii=False))
     else:
         print_clauses(found, None, found.clauses)
+
+
+@book.command("import")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="FILE...", required=True)
+@click.option("--id", "book_id", required=True, metavar="B", help="Id of the book: letters, digits and hyphens.")
+@click.option("--edition", required=True, metavar="E", help="Edition of the Laws, a year: 2017.")
+@click.option("--lang", "book_lang", required=True, metavar="L", help="Language of the book: en, ru ...")
+@click.option("--kind", default="law", show_default=True, metavar="law|commentary", help="What the book is.")
+@click.option("--reader", default="generic", show_default=True, metavar="R", help="Reader of the sources' layout.")
+@click.option("--dry-run", is_flag=True, help="Only report what would be imported.")
+@JSON
+def book_import(  # noqa: PLR0913, PLR0917 - one argument an option
+    files: tuple[Path, ...],
+    book_id: str,
+    edition: str,
+    book_lang: str,
+    kind: str,
+    reader: str,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import a law book from PDF, Word, HTML or text files, in the book's order; replaces an earlier import of that id."""
+    from index.import_report import report_json
+    from index.importing import ImportOrder, import_book
+
+    order = ImportOrder(files, book_id, edition, book_lang, kind, reader)
+    with Bar("Reading", unit="pages") as bar:
+        report = import_book(order, dry_run, bar.progress)
+    if as_json:
+        _print_json(report_json(report))
+    else:
+        print_import(report)
+
+
+@book.command("remove")
+@click.argument("book_id", metavar="B")
+@JSON
+def book_remove(book_id: str, as_json: bool) -> None:
+    """Remove an imported book; the bundled ones stay."""
+    from index.user_books import remove_book
+
+    folder = remove_book(book_id)
+    if as_json:
+        _print_json({"removed": folder.name})
+    else:
+        click.echo(f"Removed {folder.name}.")
 
 
 @cli.group()

@@ -16,10 +16,13 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+# Texts and questions typed without ё, or in Latin letters, where е, ё and э are all e ("etot", "ee").
+_SAME_LETTER = str.maketrans("ёэ", "ее")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CYRILLIC = re.compile(r"[а-я]")
 STOP_WORDS = frozenset(
-    """
+    word.translate(_SAME_LETTER)
+    for word in """
     a an the of to in on at is are was were be been it its this that these those and or i my me we our he she his
     her they their you your with for as by from do does did has have had what which can could would should there so
     if but и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по ее мне было вот от меня
@@ -44,8 +47,8 @@ _STEMMERS = _Stemmers()
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text in lower case, in composed form, ё folded to е."""
-    return _WORD.findall(unicodedata.normalize("NFC", text).lower().replace("ё", "е").replace("’", "'"))
+    """The words of a text in lower case, in composed form, ё and э folded to е."""
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower().translate(_SAME_LETTER).replace("’", "'"))
 
 
 def stem(word: str) -> str:

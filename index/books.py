@@ -47,6 +47,7 @@ def _read(folder: Path, digest: str) -> Book:
             folder=folder,
             hash=digest,
             clauses=reader(files),
+            sources=tuple(str(source["name"]) for source in meta.get("sources", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
         raise BookError(f"{meta_path}: damaged or incomplete ({error!r}); restore the file.") from error
@@ -58,15 +59,30 @@ def read_book(book_id: str) -> Book:
     """Read and check one book. Raises `BookError` when it is unknown or has a fault (with file and line)."""
     for folder in _book_folders():
         if folder.name == book_id:
-            return _read(folder, sha256_folder(folder))
+            return read_folder(folder)
     raise BookError(f'There is no book "{book_id[:60]}"; the books here are: {", ".join(list_books())}.')
+
+
+def read_folder(folder: Path) -> Book:
+    """Read and check the book in a folder. Raises `BookError` when it has a fault (with file and line)."""
+    return _read(folder, sha256_folder(folder))
+
+
+def bundled_books() -> tuple[str, ...]:
+    """Ids of the books that come with the program: they are never replaced or removed."""
+    return tuple(folder.name for folder in _folders(paths.bundled_books_dir()))
+
+
+def user_books_dir() -> Path:
+    """Folder of the user's own books, a folder each."""
+    return paths.data_dir() / "books"
 
 
 def find_clause(book: Book, text: str) -> Clause:
     """The clause that ``text`` names. Raises `UnknownClause` for what is no clause id or not in this book."""
-    clause = book.get(parse_clause_id(text))
+    wanted = parse_clause_id(text, book.last_law)
+    clause = book.get(wanted)
     if clause is None:
-        wanted = parse_clause_id(text)
         if wanted in clause_list(book.edition):
             raise UnknownClause(f"Clause {wanted} is not yet in the book {book.id}; look it up in the printed Laws.")
         raise UnknownClause(f'The Laws of {book.edition} have no clause "{wanted}"; check the number.')
@@ -83,9 +99,14 @@ def clause_list(edition: str) -> frozenset[ClauseId]:
 
 
 def _book_folders() -> Iterator[Path]:
-    for root in (paths.bundled_books_dir(), paths.data_dir() / "books"):
-        if root.is_dir():
-            yield from sorted(folder for folder in root.iterdir() if (folder / "book.yaml").is_file())
+    for root in (paths.bundled_books_dir(), user_books_dir()):
+        yield from _folders(root)
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    """The folders of books in a folder; one whose name begins with a dot is being written or removed."""
+    if root.is_dir():
+        yield from sorted(f for f in root.iterdir() if not f.name.startswith(".") and (f / "book.yaml").is_file())
 
 
 def _check(book: Book) -> None:
@@ -97,7 +118,8 @@ def _check(book: Book) -> None:
         if clause.id in seen:
             raise BookError(f"{where}: clause {clause.id} stands twice; it is also in {seen[clause.id].file}.")
         seen[clause.id] = clause
-        unknown = [ref for ref in (clause.id, *clause.see) if known and ref not in known]
+        own = (clause.id,) if book.kind == "law" else ()  # commentary has numbers of its own
+        unknown = [ref for ref in (*own, *clause.see) if known and ref not in known]
         unknown += [ref for line in clause.asked for ref in line.also if known and ref not in known]
         if unknown:
             raise BookError(f"{where}: the Laws of {book.edition} have no clause {unknown[0]}.")

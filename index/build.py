@@ -25,8 +25,8 @@ from index.hashing import sha256_file, sha256_value
 from index.passages import passages_of
 from index.types import Book, Clause, Passage
 
-FORMAT = 1
-"""Version of the folder's layout and of the way passages are made; raise it when either changes."""
+FORMAT = 2
+"""Version of the folder's layout and of the way passages and their words are made; raise it when one changes (2: э as е)."""
 
 CURRENT = "current"
 MANIFEST = "manifest.json"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from index.embedder import Embedder
 from index.errors import IndexFault
@@ -19,7 +19,8 @@ def passages_of(book: Book, embedder: Embedder) -> tuple[Passage, ...]:
     """All rows of a book: each clause with its heading path, then its asked-as lines.
 
     A clause over the embedder's limit is split with overlap. Raises `IndexFault` naming the clause when a single sentence
-    or an asked-as line is over the limit, for then the embedder would cut it off without a word.
+    or an asked-as line is over the limit, for then the embedder would cut it off without a word; only in an imported book
+    sentences are split, too.
     """
     return tuple(row for clause in book.clauses for row in _rows(book, clause, embedder))
 
@@ -43,7 +44,10 @@ def _split(book: Book, clause: Clause, path: str, embedder: Embedder) -> Iterato
         yield clause.text
         return
     part: list[str] = []
-    for sentence in _SENTENCE_END.split(clause.text):
+    sentences = _SENTENCE_END.split(clause.text)
+    if book.source == "imported":  # nobody can shorten the wording of a federation
+        sentences = [piece for sentence in sentences for piece in _halves(sentence, fits)]
+    for sentence in sentences:
         if part and not fits([*part, sentence]):
             yield " ".join(part)
             part = part[-OVERLAP_SENTENCES:]
@@ -53,6 +57,17 @@ def _split(book: Book, clause: Clause, path: str, embedder: Embedder) -> Iterato
         if not fits(part):
             raise _too_long(book, clause, "a sentence", embedder)
     yield " ".join(part)
+
+
+def _halves(sentence: str, fits: Callable[[list[str]], bool]) -> Iterator[str]:
+    """The sentence, or, when it is over the limit, its halves, and theirs, between words."""
+    words = sentence.split(" ")
+    if len(words) == 1 or fits([sentence]):
+        yield sentence
+        return
+    middle = len(words) // 2
+    for half in (words[:middle], words[middle:]):
+        yield from _halves(" ".join(half), fits)
 
 
 def _too_long(book: Book, clause: Clause, what: str, embedder: Embedder) -> IndexFault:

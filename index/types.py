@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from index.clause_id import ClauseId
+from index.clause_id import LAST_LAW, ClauseId
 
 _LAW = {"en": "Law", "ru": "Правило"}
 
@@ -45,7 +45,8 @@ class Book:
     """One text of one edition in one language.
 
     ``kind`` is law, commentary or regulation; ``source`` says whose wording it is (restated or imported); ``in_force`` is
-    false for a superseded edition, which gives search and quotes only; ``hash`` covers the files.
+    false for a superseded edition, which gives search and quotes only; ``hash`` covers the files; ``sources`` names the files
+    that an imported book was read from.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Book:
     folder: Path
     hash: str
     clauses: tuple[Clause, ...]
+    sources: tuple[str, ...] = ()
 
     @property
     def wording(self) -> str:
@@ -70,6 +72,11 @@ class Book:
     def by_id(self) -> Mapping[ClauseId, Clause]:
         """The clauses keyed by id (within one book, hence within one edition)."""
         return {clause.id: clause for clause in self.clauses}
+
+    @cached_property
+    def last_law(self) -> int:
+        """The highest law number that can be asked for: that of the Laws of Bridge, or the book's own when it goes on."""
+        return max((LAST_LAW, *(clause.id.law or 0 for clause in self.clauses)))
 
     def get(self, clause_id: ClauseId) -> Clause | None:
         """The clause of that id, or ``None``."""

@@ -23,11 +23,14 @@ from rich.table import Table
 from rich.text import Text
 from typing_extensions import Self
 
+from index.import_report import ImportReport
 from index.types import Book, Clause
 from rag.desk import Update
 from rag.ruling import Ruling
 from rag.strings import authority, strings
 
+_SHOWN_IDS = 20
+"""Ids of each kind that an import report shows."""
 _OUT = Console(highlight=False, soft_wrap=False)
 _ERR = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -77,7 +80,9 @@ def print_clauses(book: Book, found: Clause | None, clauses: Sequence[Clause]) -
         head = Text.assemble((str(clause.id), "bold cyan"), "  ", (clause.heading, "bold"))
         _OUT.print(Padding(head, (0, 0, 0, indent)))
         if clause.text:
-            _OUT.print(Padding(Markdown(clause.text), (0, 0, 1, indent + 2)))
+            # imported text is no Markdown: its stars and number signs are its own
+            text = Text(clause.text) if book.source == "imported" else Markdown(clause.text)
+            _OUT.print(Padding(text, (0, 0, 1, indent + 2)))
     print_authority("en", book.edition, book.wording)
 
 
@@ -133,11 +138,40 @@ def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
         _OUT.print(Padding(Text(hit["text"]), (0, 0, 0, 2)))
 
 
+def print_import(report: ImportReport) -> None:
+    """What an import found and what to look at before trusting it; long lists are cut short (``--json`` has them whole)."""
+    rows = [("source", f"{source.name}: {source.form}, pages: {source.pages}") for source in report.sources]
+    rows.append(("clauses", f"{report.clauses}, of them footnotes: {report.footnotes}; laws: {report.laws}"))
+    for title, ids in _lists(report):
+        if ids:
+            rows.append((title, " ".join(ids[:_SHOWN_IDS]) + (" ..." if len(ids) > _SHOWN_IDS else "") + f" ({len(ids)})"))
+    unreadable = [f"{source.name} p. {page}" for source in report.sources for page in source.unreadable]
+    if unreadable:
+        rows.append(("unreadable pages", ", ".join(unreadable[:_SHOWN_IDS]) + f" ({len(unreadable)})"))
+    rows.append(("unassigned", f"{100 * report.unassigned_share:.1f}% of the text"))
+    rows += [("", f"| {line}") for line in report.unassigned]
+    rows.append(("stored", report.stored or "no, this was a dry run"))
+    for name, value in rows:
+        _OUT.print(Text.assemble((f"{name:<18}", "bold"), value), soft_wrap=True)
+
+
+def _lists(report: ImportReport) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return (
+        ("only in part", report.incomplete),
+        ("missing numbers", report.gaps),
+        ("not in edition", report.outside),
+        ("given twice", report.twice),
+        ("without text", report.empty),
+        ("very short", report.short),
+        ("very long", report.long),
+    )
+
+
 def print_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """The named columns of rows as a table."""
     table = Table(*columns, box=box.SIMPLE)
     for row in rows:
-        table.add_row(*(str(row[column]) for column in columns))
+        table.add_row(*(Text(str(row[column])) for column in columns))  # text, for a title is no markup
     _OUT.print(table)
 
 

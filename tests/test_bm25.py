@@ -40,10 +40,17 @@ def test_different_words_stay_different(one: str, other: str) -> None:
     assert words(one) != words(other)
 
 
-@pytest.mark.parametrize(("with_yo", "without"), [("ёлка", "елка"), ("Пошёл ЕЩЁ", "пошел еще"), ("партнёр", "партнер")])
-def test_yo_and_ye_are_one_letter(with_yo: str, without: str) -> None:
-    assert split_words(with_yo) == split_words(without)
-    assert words(with_yo) == words(without)
+@pytest.mark.parametrize(
+    ("printed", "typed"),
+    [("ёлка", "елка"), ("Пошёл ЕЩЁ", "пошел еще"), ("партнёр", "партнер"), ("ЭХО поэта", "ехо поета"), ("этого", "етого")],
+)
+def test_yo_ye_and_e_are_one_letter(printed: str, typed: str) -> None:
+    assert split_words(printed) == split_words(typed)
+    assert words(printed) == words(typed)
+
+
+def test_a_function_word_with_e_is_left_out_however_it_is_typed() -> None:
+    assert words("этот того етот") == []
 
 
 @pytest.mark.parametrize("text", ["партнёр", "второй", "café"])

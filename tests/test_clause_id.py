@@ -51,6 +51,10 @@ BY_PLACE = dict(zip("БГД", "BDE", strict=True))
         ("intro:Verbs", "Intro:verbs"),
         ("note:27", "Note:27"),
         ("dc4:25.1", "DC4:25.1"),
+        ("DC4:0", "DC4:0"),
+        ("DEF", "Def"),
+        ("9A2(B)(1)", "9A2(B)(1)"),
+        ("правило 9А2(В)(1)", "9A2(B)(1)"),
         ("§ 16", "16"),
         (" 27\u00a0B1\n", "27B1"),
     ],
@@ -128,6 +132,16 @@ def test_every_id_of_the_edition_may_be_typed_with_cyrillic_look_alikes() -> Non
     assert [str(parse_clause_id("правило " + text.translate(cyrillic))) for text in NUMBERED] == NUMBERED
 
 
+def test_the_ids_of_a_book_are_sorted_level_by_level_and_notes_behind_their_clause() -> None:
+    ordered = (
+        "Def:revoke 9 9A2(B) 9A2(B)(1) 9A2(B)(2) 9A2(B)(10) 9B 10 20B 20B#fn 20B#fn2 20B1 20C 26 26#fn 26A "
+        "30B1(b)(ii) 30B1(b)(iv) 30B1(b)(ix) 80B2(h) 80B2(i) 80B2(j)"
+    ).split()
+    for several in (ordered, ["DC4:0", "DC4:24", "DC4:24.2", "DC4:24.10", "DC4:25"], ["Def", "Def:alert", "Note:2", "27"]):
+        ids = list(map(ClauseId, several))
+        assert sorted(set(ids), key=lambda clause: clause.order) == ids
+
+
 def test_ids_are_compared_case_folded_and_shown_as_printed() -> None:
     old = parse_clause_id("27B1(A)")
     assert old == parse_clause_id("27b1(a)")
@@ -147,7 +161,10 @@ def test_ids_are_compared_case_folded_and_shown_as_printed() -> None:
         ("41B#fn2", ["41B", "41"]),
         ("Def:revoke", []),
         ("Note:27", []),
-        ("DC4:25.1", []),
+        ("25B2(B)(1)", ["25B2(B)", "25B2", "25B", "25"]),
+        ("DC4:25.1", ["DC4:25"]),
+        ("DC4:25", []),
+        ("Def", []),
     ],
 )
 def test_ancestors_go_up_to_the_law(clause: str, above: list[str]) -> None:
@@ -171,6 +188,7 @@ def test_an_id_knows_its_law_and_whether_it_is_a_footnote(clause: str, law: int 
     ("text", "named"),
     [
         ("what do Law 27B1a and 16C say", ["27B1(a)", "16C"]),
+        ("правило 25B2(B)(1) или 30B2(A)", ["25B2(B)(1)", "30B2(A)"]),
         ("правило 27В1 или пр.64А1?", ["27B1", "64A1"]),
         ("судья назвал закон 27 Б 1 и п.16", ["27B1", "16"]),
         ("po zakonu 27b1 i pravilu 16C", ["27B1", "16C"]),

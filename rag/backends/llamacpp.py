@@ -10,6 +10,7 @@ from pathlib import Path
 
 from index.errors import BackendError, ModelError
 from rag.backends.base import CONTEXT_TOKENS, MAX_TOKENS
+from rag.backends.tokens import break_tokens, control_tokens
 from rag.prompt import Prompt
 
 
@@ -33,12 +34,14 @@ class LlamaBackend:
             raise ModelError(
                 f"{path} cannot be loaded: it is damaged or cut short; fetch it again, or use --llm none"
             ) from error
+        self._control = control_tokens(self._llama)
         self._grammar = llama_cpp.LlamaGrammar.from_string
         self._lock = threading.Lock()
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """See `Backend.stream`. Waits while another answer is being written."""
-        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        user = break_tokens(prompt.user, self._control)
+        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
         with self._lock:
             try:
                 pieces = self._llama.create_chat_completion(

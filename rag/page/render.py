@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from index.books import EDITION_IN_FORCE
+from index.user_books import is_imported
 from index.wording import Shown, comments, shown, wordings
 from rag.cases import INTERRUPTED, Case
 from rag.strings import authority, languages, strings
@@ -22,16 +23,22 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def _law_text(text: str, is_plain: bool) -> Markup:
-    """Our own books are Markdown; an imported text is shown as it is, with its lines."""
-    if is_plain:
-        return Markup('<p class="tl-plain">{}</p>').format(text)
-    return Markup(_MARKDOWN.render(text))  # noqa: S704 - markdown-it escapes HTML
+    """Our own books are Markdown; in an imported text stars, number signs and brackets are its own."""
+    if not is_plain:
+        return Markup(_MARKDOWN.render(text))  # noqa: S704 - markdown-it escapes HTML
+    paragraphs = (Markup("<br>").join(paragraph.split("\n")) for paragraph in text.split("\n\n"))
+    return Markup("").join(map(Markup("<p>{}</p>\n").format, paragraphs))
+
+
+def _card_text(law: dict[str, Any]) -> Markup:
+    is_plain = law["source"] == "imported" or (law["source"] != "restated" and is_imported(law["book"]))
+    return _law_text(law["text"], is_plain)
 
 
 @lru_cache(maxsize=1)
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["law_text"] = _law_text
+    environment.filters.update(law_text=_law_text, card_text=_card_text)
     return environment
 
 
