@@ -133,20 +133,25 @@ see: [27, 25A]
 """
 
 
-def test_a_law_and_the_note_on_it_are_linked_both_ways(small_book: str, home: Path) -> None:
-    make_book(home, "notes-2017-en", NOTE, kind="commentary")
+def test_a_law_and_the_note_on_it_are_linked_both_ways(home: Path) -> None:
     make_book(home, "notes-1987-en", NOTE, kind="commentary", edition="1987", in_force=False)
-    book = read_book(small_book)
-    assert [(str(one.clause.id), one.book.id) for one in comments(book, 27)] == [("Note:27", "notes-2017-en")]
+    book = read_book(make_book(home, "laws-1987-en", edition="1987", in_force=False))
+    assert [(str(one.clause.id), one.book.id) for one in comments(book, 27)] == [("Note:27", "notes-1987-en")]
     assert comments(book, 25) == comments(book, None) == ()
     law = law_html(Shown(book.get(ClauseId("27A1")), book), "en", whole_page=False)
-    assert '<a class="tl-cite" href="/law/Note%3A27?book=notes-2017-en">Note:27</a> Low bids' in law
+    assert '<a class="tl-cite" href="/law/Note%3A27?book=notes-1987-en">Note:27</a> Low bids' in law
     note = find_shown(book, "Note:27")
-    assert note.book.id == "notes-2017-en"
-    assert 'href="/law/25A?book=notes-2017-en"' in law_html(note, "en", whole_page=False)
+    assert note.book.id == "notes-1987-en"
+    assert 'href="/law/25A?book=notes-1987-en"' in law_html(note, "en", whole_page=False)
 
 
-def test_what_no_book_of_the_edition_has_is_unknown(small_book: str, home: Path) -> None:
-    make_book(home, "notes-1987-en", NOTE, kind="commentary", edition="1987", in_force=False)
+def test_the_bundled_notes_are_on_the_laws_of_their_edition(small_book: str) -> None:
+    assert [str(one.clause.id) for one in comments(read_book(small_book), 27)] == ["Note:27"]
+    assert find_shown(read_book(small_book), "note:27").book.id == "notes-2017-en"
+
+
+def test_a_note_on_another_edition_is_not_found(home: Path) -> None:
+    book = read_book(make_book(home, "laws-1987-en", edition="1987", in_force=False))
+    assert comments(book, 27) == ()
     with pytest.raises(UnknownClause):
-        find_shown(read_book(small_book), "Note:27")
+        find_shown(book, "Note:27")
