@@ -50,7 +50,7 @@ def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[Cl
 def rank(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> Ranking:
     """As `search`, with the cosine that tells whether the book covers the question at all."""
     clauses = index.book.clauses
-    cosine_rows = cosines(index, question)
+    (cosine_rows,) = cosines(index, [question])
     bm25_rows = index.bm25.scores(question)
     lists = {}
     for name, rows in (("dense", cosine_rows), ("bm25", bm25_rows)):
@@ -70,13 +70,13 @@ def rank(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[Clau
     return Ranking(tuple(hits), 1.0 if taken else float(cosine_rows.max()))
 
 
-def cosines(index: SearchIndex, question: str) -> NDArray[np.float32]:
-    """Cosine of the question to every row, shape ``(rows,)``."""
-    query = index.embedder.encode([question], "query")
+def cosines(index: SearchIndex, questions: Sequence[str]) -> NDArray[np.float32]:
+    """Cosine of each question to every row, shape ``(questions, rows)``."""
+    query = index.embedder.encode(questions, "query")
     count = index.vectors.ntotal
     scores, rows = index.vectors.search(query, count)
-    out = np.empty(count, dtype=np.float32)
-    out[rows[0]] = scores[0]
+    out = np.empty_like(scores)
+    np.put_along_axis(out, rows, scores, axis=1)
     return out
 
 

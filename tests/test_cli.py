@@ -222,7 +222,7 @@ def test_law_without_a_book_reads_the_laws_of_2017(run: Run) -> None:
 
 def test_book_list_gives_the_books_as_json(run: Run, small_book: str) -> None:
     books = {book["id"]: book for book in run("book", "list", "--json").json}
-    assert set(books) == {"laws-2017-en", small_book}
+    assert set(books) == {"laws-2017-en", "notes-2017-en", small_book}
     assert list(books[small_book]) == "id edition lang kind source licence title in_force clauses".split()
     assert (books[small_book]["title"], books[small_book]["in_force"], books[small_book]["clauses"]) == (
         "A small book",
