@@ -197,7 +197,7 @@ class PdfPrinter:
 
     @property
     def _width(self) -> float:
-        return 340 if self.columns == 1 else 160
+        return 310 if self.columns == 1 else 160
 
     def _top(self) -> None:
         self._y = self.height - 60
