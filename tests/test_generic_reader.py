@@ -177,7 +177,9 @@ def test_cyrillic_letters_count_as_the_sequence_shows(letters: str, made: str) -
 
 
 def test_full_numbers_are_read_as_they_stand() -> None:
-    found = read("27. Ties\n27A. Coin\n27A1. It is thrown.\n27A2 It is caught.\n27B. Second throw\nIt is thrown again.\n28. End")
+    found = read(
+        "27. Ties\n27A. Coin\n27A1. It is thrown.\n27A2 It is caught.\n27B. Second throw\nIt is thrown again.\n28. End"
+    )
     assert ids(found) == ["27", "27A", "27A1", "27A2", "27B", "28"]
 
 
@@ -229,8 +231,8 @@ def test_contents_and_index_are_not_law_text() -> None:
 
 def test_chapters_are_not_law_text() -> None:
     found = read(
-        "PART I\nTHE JARS\n\nLaw 1. Jars\nA jar is round.\n\nChapter Two: The Lids\n\nLaw 2. Lids\nA lid is flat.\n\nГлава V - ИГРА\n\n"
-        "FURTHER MATTERS\n\nLaw 3. End\nIt ends.\n\nPart of the game is over."
+        "PART I\nTHE JARS\n\nLaw 1. Jars\nA jar is round.\n\nChapter Two: The Lids\n\nLaw 2. Lids\nA lid is flat.\n\n"
+        "Глава V - ИГРА\n\nFURTHER MATTERS\n\nLaw 3. End\nIt ends.\n\nPart of the game is over."
     )
     assert texts(found) == {"1": "A jar is round.", "2": "A lid is flat.", "3": "It ends.\n\nPart of the game is over."}
     assert found.skipped == ("PART I", "THE JARS", "Chapter Two: The Lids", "Глава V - ИГРА", "FURTHER MATTERS")
@@ -257,14 +259,14 @@ def test_a_running_head_that_names_a_law_further_down_is_dropped() -> None:
 def test_a_footnote_belongs_to_the_clause_with_its_mark() -> None:
     pages = (
         "Law 7. Jars\nA. First\nA jar* is or was** not\n\n* Of glass.\n** Or clay.",
-        "round(*) or square.\nB. Second\nA lid¹ is flat.\n\n(*) - Nearly.\n¹ Of wood, which\nis brown.\n\nC. Third\n* is a star.",
+        "round(*) or square.\nB. Second\nA lid¹ is flat.\n\n(*) - Nearly.\n¹ Of wood,\nis brown.\n\nC. Star\n* is a star.",
     )
     found = texts(read_generic([SourceFile("a.pdf", pages)]))
     assert found["7A#fn"] == "Of glass."
     assert found["7A#fn2"] == "Or clay."
     assert found["7A#fn3"] == "Nearly."
     assert found["7A"] == "A jar* is or was** not round(*) or square."
-    assert found["7B#fn"] == "Of wood, which is brown."
+    assert found["7B#fn"] == "Of wood, is brown."
     assert found["7C"] == "* is a star."
 
 
@@ -295,7 +297,10 @@ def test_lost_ligatures_of_an_english_text_are_put_back() -> None:
         "The o ender puts the pebble back into the jar that it was taken from. His side may su er for it later in the game, "
         "when the Judge thinks that the rst pebble had an e ect on what the other players did with theirs. "
     )
-    assert "The offender puts the pebble back into the jar that it was taken from. His side may suffer for it later" in texts(read(f"Law 1. Title\nA. {text}\n"))["1A"]
+    assert (
+        "The offender puts the pebble back into the jar that it was taken from. His side may suffer for it later"
+        in texts(read(f"Law 1. Title\nA. {text}\n"))["1A"]
+    )
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "No numbers here.", "A. one\nB. two", "1987", "* note"])
@@ -306,7 +311,12 @@ def test_a_text_without_laws_gives_no_clauses(text: str) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.sampled_from(["Law 1.", "Law 2. X", "A.", "B. Y", "1.", "(a)", "(i)", "27", "* n", "word.", "Chapter 1", ""]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from(["Law 1.", "Law 2. X", "A.", "B. Y", "1.", "(a)", "(i)", "27", "* n", "word.", "Chapter 1", ""]),
+        max_size=30,
+    )
+)
 def test_whatever_stands_in_the_lines_no_word_is_lost(lines: list[str]) -> None:
     found = read("\n".join(lines))
     kept = " ".join([*(f"{c.heading} {c.text}" for c in found.clauses), *found.unassigned, *found.skipped])

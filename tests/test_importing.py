@@ -28,10 +28,12 @@ from index.types import Clause
 from index.user_books import is_imported, remove_book
 from tests.conftest import SHARED, needs_shared
 from tests.fakes import FakeEmbedder
-from tests.made import make_book, make_clause
+from tests.made import make_clause
 from tests.made_laws import expected, text_of_laws
 
-GOOD = "Law 1. Jars\nA. Size\nA jar is round and holds ten pebbles (see Law 2A).\nLaw 2. Lids\nA. Shape\nA lid is flat, always.\n"
+GOOD = (
+    "Law 1. Jars\nA. Size\nA jar is round and holds ten pebbles (see Law 2A).\nLaw 2. Lids\nA. Shape\nA lid is flat, always.\n"
+)
 BETTER = GOOD + "B. Colour\nA lid is blue, mostly.\n"
 
 
@@ -144,7 +146,9 @@ def test_a_source_without_laws_leaves_the_old_book(tmp_path: Path, text: str | b
 
 
 def test_a_source_without_law_numbers_is_told_in_one_sentence(tmp_path: Path, home: Path) -> None:
-    with pytest.raises(BookError, match=r"^No law numbers were found in laws\.txt; check the file, or name another --reader\.$"):
+    with pytest.raises(
+        BookError, match=r"^No law numbers were found in laws\.txt; check the file, or name another --reader\.$"
+    ):
         import_book(order(tmp_path, "A poem.\n\nIt has no numbers."))
     assert not (home / "data").exists()
 
@@ -155,7 +159,9 @@ def test_headings_alone_are_no_book(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["replace", "fsync", "read"])
-def test_a_failure_while_writing_leaves_the_old_book(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_a_failure_while_writing_leaves_the_old_book(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
     import_book(order(tmp_path))
     before = sorted((home / "data" / "books" / "pebbles").iterdir())
 
@@ -274,7 +280,7 @@ def test_a_removed_book_is_gone_with_its_index(tmp_path: Path, home: Path) -> No
 @pytest.mark.parametrize("book_id", ["nothing", "", "..", "../books", "."])
 def test_what_is_no_book_is_not_removed(tmp_path: Path, home: Path, book_id: str) -> None:
     import_book(order(tmp_path))
-    with pytest.raises(BookError, match="There is no book .* of yours to remove; yours are: pebbles"):
+    with pytest.raises(BookError, match=r"There is no book .* of yours to remove; yours are: pebbles"):
         remove_book(book_id)
     assert (home / "data" / "books" / "pebbles").is_dir()
 
@@ -294,9 +300,9 @@ def test_the_report_counts(tmp_path: Path) -> None:
 
 
 def test_the_report_names_unreadable_pages(tmp_path: Path) -> None:
-    from tests.test_sources import draw_image
-
     from reportlab.pdfgen.canvas import Canvas
+
+    from tests.test_sources import draw_image
 
     canvas = Canvas(str(tmp_path / "laws.pdf"))
     for number in (1, 2, 3):
@@ -373,7 +379,21 @@ def test_the_report_is_plain_json(tmp_path: Path) -> None:
 # storing
 
 
-IDS = ["1", "27B1(a)", "30B2(A)", "9A2(B)(1)", "30B1(b)(ii)", "41A#fn", "41B#fn2", "Def:revoke", "Def", "Intro:verbs", "DC4:25.1", "130A"]
+IDS = [
+    "1",
+    "27B1(a)",
+    "30B2(A)",
+    "9A2(B)(1)",
+    "30B1(b)(ii)",
+    "41A#fn",
+    "41B#fn2",
+    "Def:revoke",
+    "Def",
+    "Intro:verbs",
+    "DC4:25.1",
+    "130A",
+]
+SEE = st.lists(st.sampled_from(IDS).map(ClauseId), max_size=3).map(tuple)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=80)
 
 
@@ -381,13 +401,15 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=80)
     st.lists(
         st.builds(
             lambda clause_id, heading, text, complete, see: Clause(ClauseId(clause_id), heading, text, (), see, complete),
-            st.sampled_from(IDS), TEXTS, TEXTS, st.booleans(), st.lists(st.sampled_from(IDS).map(ClauseId), max_size=3).map(tuple),
+            st.sampled_from(IDS), TEXTS, TEXTS, st.booleans(), SEE,
         ),
         max_size=6,
     )
 )  # fmt: skip
 @settings(deadline=None)
-def test_whatever_a_clause_says_it_comes_back_as_stored(tmp_path_factory: pytest.TempPathFactory, clauses: list[Clause]) -> None:
+def test_whatever_a_clause_says_it_comes_back_as_stored(
+    tmp_path_factory: pytest.TempPathFactory, clauses: list[Clause]
+) -> None:
     path = tmp_path_factory.mktemp("stored") / "clauses-1.jsonl"
     write_stored(path, clauses)
     back = read_stored([path])
@@ -431,7 +453,9 @@ def test_a_damaged_line_is_told_with_its_number(tmp_path: Path, home: Path, line
     ],
     ids=["laws of 1987", "commentary", "laws of 2017"],
 )  # fmt: skip
-def test_the_real_texts_become_books(tmp_path: Path, names: list[str], options: dict[str, Any], clauses: int, laws: int) -> None:
+def test_the_real_texts_become_books(
+    tmp_path: Path, names: list[str], options: dict[str, Any], clauses: int, laws: int
+) -> None:
     made = replace(order(tmp_path, **options), files=tuple(SHARED / name for name in names), book="real")
     report = import_book(made)
     assert (report.clauses, report.laws, report.outside, report.unassigned_share) == (clauses, laws, (), 0.0)

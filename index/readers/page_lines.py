@@ -84,13 +84,13 @@ def lines_of_sources(sources: Sequence[SourceFile]) -> KeptLines:
     for source in sources:
         pages = _without_page_numbers(join_hyphenated([page.split("\n") for page in source.pages]))
         width = _width(line for page in pages for line in page)
-        begins = True
         first = len(kept.lines)
+        above = ""
         for number, page in enumerate(pages):
-            lines, skipped = _law_text(list(_with_begins(page, source.name, width, begins, at_top=number > 0)))
+            lines, skipped = _law_text(list(_with_begins(page, source.name, width, above, at_top=number > 0)))
             kept.skipped += skipped
             _take_page(kept, list(_cut_inside(lines)), len(kept.lines) if len(pages) > 1 else first)
-            begins = not page or not page[-1].strip()
+            above = lines[-1].text if lines else above
     return kept
 
 
@@ -141,14 +141,15 @@ def _width(lines: Iterable[str]) -> int:
     return usual if usual <= _WRAPPED_WIDTH else 0
 
 
-def _with_begins(page: Sequence[str], file: str, width: int, begins: bool, at_top: bool) -> Iterator[SourceLine]:
-    above = ""
+def _with_begins(page: Sequence[str], file: str, width: int, above: str, at_top: bool) -> Iterator[SourceLine]:
+    """The lines of a page; ``above``: the last line before it, empty for the first page."""
+    begins = not above
     for raw in page:
         line = " ".join(raw.split())
         if not line:
             begins = True
             continue
-        begins = begins or (bool(above) and _ends_paragraph(above, line, width))
+        begins = begins or _ends_paragraph(above, line, width)
         yield SourceLine(line, file, begins, at_top)
         above, begins, at_top = line, False, False
 
