@@ -390,3 +390,61 @@ def test_a_long_book_with_heads_is_read_page_by_page(tmp_path: Path) -> None:
     assert "Laws of Pebbles" not in found.text
     assert "For the table" not in found.text
     assert not any(line.strip(" -").isdigit() for line in found.text.split("\n"))
+
+
+LISTS = (
+    '<w:abstractNum {0} w:abstractNumId="9"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="upperLetter"/>'
+    '<w:pStyle w:val="Section"/><w:lvlText w:val="%1."/></w:lvl>'
+    '<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/>'
+    '<w:lvlText w:val="%1%2)"/></w:lvl></w:abstractNum>'
+)
+NUMBERS = (
+    '<w:num {0} w:numId="9"><w:abstractNumId w:val="9"/></w:num>',
+    (
+        '<w:num {0} w:numId="10"><w:abstractNumId w:val="9"/>'
+        '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride></w:num>'
+    ),
+)
+STYLE = (
+    '<w:style {0} w:type="paragraph" w:styleId="Section"><w:name w:val="Section"/>'
+    '<w:pPr><w:numPr><w:numId w:val="9"/></w:numPr>'
+    "</w:pPr></w:style>"
+)
+BASED = '<w:style {0} w:type="paragraph" w:styleId="Part"><w:name w:val="Part"/><w:basedOn w:val="Section"/></w:style>'
+
+
+def test_the_numbers_of_a_style_are_written_out(tmp_path: Path) -> None:
+    import docx
+    from docx.oxml import parse_xml
+    from docx.oxml.ns import nsdecls
+
+    document = docx.Document()
+    numbering = document.part.numbering_part.element
+    numbering.insert(0, parse_xml(LISTS.format(nsdecls("w"))))
+    for number in NUMBERS:
+        numbering.append(parse_xml(number.format(nsdecls("w"))))
+    for style in (STYLE, BASED):
+        document.styles.element.append(parse_xml(style.format(nsdecls("w"))))
+    lines = [
+        ("One", "Section", ""),
+        ("sub", "Part", "9:1"),
+        ("Two", "Part", ""),
+        ("sub", "Part", "9:1"),
+        ("Five", "Part", "10:0"),
+        ("No", "Part", "0:0"),
+    ]
+    for text, style, place in lines:
+        paragraph = document.add_paragraph(text, style=style)
+        if place:
+            number, level = place.split(":")
+            own = f'<w:numPr {nsdecls("w")}><w:ilvl w:val="{level}"/><w:numId w:val="{number}"/></w:numPr>'
+            paragraph._p.get_or_add_pPr().append(parse_xml(own))
+    document.save(str(tmp_path / "styled.docx"))
+    assert read_source(tmp_path / "styled.docx").pages[0].split("\n\n") == [
+        "A. One",
+        "A1) sub",
+        "B. Two",
+        "B1) sub",
+        "E. Five",
+        "No",
+    ]
