@@ -48,9 +48,7 @@ LAWS: tuple[tuple[str, Part], ...] = tuple(
                 2,
                 "2.",
                 "",
-                (
-                    "Before play begins every participant counts the pebbles before him, face downward, without looking at any of them.",
-                ),
+                ("Before play begins every participant counts his pebbles, face downward, without looking at them.",),
             ),
         ),
         ("1A2(a)", Part(3, "(a)", "", ("A superfluous pebble is returned to the jar immediately, and nobody is penalized;",))),
@@ -68,7 +66,7 @@ LAWS: tuple[tuple[str, Part], ...] = tuple(
                 "Ranking of colours",
                 (
                     "The colours rank downward in the following order: white, grey, green, black.",
-                    "Nobody may rearrange or recolour pebbles while a round is under way, nor may a non-participant do it for him.",
+                    "Nobody may rearrange or recolour pebbles during a round, nor may a non-participant do it for him.",
                 ),
             ),
         ),
@@ -79,9 +77,7 @@ LAWS: tuple[tuple[str, Part], ...] = tuple(
                 1,
                 "A.",
                 "Order of play",
-                (
-                    "The turn passes clockwise. A participant who takes his turn prematurely forfeits it* unless it was accepted.",
-                ),
+                ("The turn passes clockwise. A participant who moves prematurely forfeits it* unless it was accepted.",),
                 note="* A forfeited turn is not made good in the following round.",
             ),
         ),
@@ -104,9 +100,7 @@ LAWS: tuple[tuple[str, Part], ...] = tuple(
                 1,
                 "B.",
                 "Ties",
-                (
-                    "Between participants with equally many pebbles the number of white ones is decisive, and afterwards the throw of a coin.",
-                ),
+                ("Between participants with equally many pebbles the white ones are decisive, afterwards a coin.",),
             ),
         ),
     )
@@ -162,7 +156,7 @@ def write_docx(path: Path, automatic: bool = False) -> Path:
 _FORMS = (("decimal", "Law %1."), ("upperLetter", "%2."), ("decimal", "%3."), ("lowerLetter", "(%4)"), ("lowerRoman", "(%5)"))
 
 
-def _add_numbering(document) -> None:  # noqa: ANN001
+def _add_numbering(document) -> None:
     from docx.oxml import parse_xml
     from docx.oxml.ns import nsdecls
 
@@ -175,7 +169,7 @@ def _add_numbering(document) -> None:  # noqa: ANN001
     numbering.append(parse_xml(f'<w:num {nsdecls("w")} w:numId="77"><w:abstractNumId w:val="77"/></w:num>'))
 
 
-def _numbered(paragraph, level: int) -> None:  # noqa: ANN001
+def _numbered(paragraph, level: int) -> None:
     from docx.oxml import parse_xml
     from docx.oxml.ns import nsdecls
 
@@ -204,11 +198,10 @@ class PdfPrinter:
         self._top()
         self._paragraph(chapter, "Times-Roman", 11, 10)
         for part in parts:
-            style = ("Helvetica-Bold", 13) if part.level == 0 else ("Times-Roman", 10)
             for k, line in enumerate(part.printed):
                 is_heading = bool(part.heading) and k == 0
-                font = "Times-Bold" if is_heading and part.level else style[0]
-                self._paragraph(line, font, style[1], 8 if k == 0 or part.level < 2 else 5)
+                font = "Times-Roman" if not is_heading else "Times-Bold" if part.level else "Helvetica-Bold"
+                self._paragraph(line, font, 13 if is_heading and part.level == 0 else 10, 8 if k == 0 else 5)
             if part.note:
                 self._notes.append(part.note)
         self._end_page()
@@ -217,7 +210,7 @@ class PdfPrinter:
 
     @property
     def _width(self) -> float:
-        return 340 if self.columns == 1 else 160
+        return 310 if self.columns == 1 else 160
 
     def _top(self) -> None:
         self._y = self.height - 60

@@ -56,27 +56,26 @@ class _Cut:
 
 
 def read_generic(sources: Sequence[SourceFile]) -> Reading:
-    """Read the clauses of the sources in the order in which they stand there; of a clause that stands twice the fuller copy."""
+    """Read the clauses of the sources in the order in which they stand there.
+
+    Of a clause that stands twice the fuller copy is kept; what the other says beyond it is given back as unassigned.
+    """
     kept = lines_of_sources([_with_ligatures(source) for source in sources])
     cut = _cut(kept.lines, number_clauses(_as_lines(kept.lines)))
     contents = [one for run in _contents(cut.found) for one in run]
     parents = {above for one in cut.found for above in one.id.ancestors()}
-    clauses: dict[ClauseId, Clause] = {}
-    twice: dict[ClauseId, None] = {}
+    copies: dict[ClauseId, list[Clause]] = {}
     for one in cut.found:
-        if any(one is entry for entry in contents):
-            continue
-        clause = _clause(one, one.id in parents)
-        if clause.id in clauses:
-            twice[clause.id] = None
-            clause = max(clauses[clause.id], clause, key=lambda copy: len(copy.text) + len(copy.heading))
-        clauses[clause.id] = clause
+        if not any(one is entry for entry in contents):
+            copies.setdefault(one.id, []).append(_clause(one, one.id in parents))
+    clauses = {clause_id: max(same, key=lambda copy: len(_words(copy))) for clause_id, same in copies.items()}
+    other = [copy for clause_id, same in copies.items() for copy in same if _words(copy) not in _words(clauses[clause_id])]
     notes, loose = _footnotes(kept, cut, clauses)
     return Reading(
         clauses=tuple(_with_references([copy for clause in clauses.values() for copy in (clause, *notes.get(clause.id, ()))])),
-        unassigned=(*paragraphs_of(cut.before), *loose),
+        unassigned=(*paragraphs_of(cut.before), *loose, *(f"{copy.id} {copy.heading} {copy.text}" for copy in other)),
         skipped=(*kept.skipped, *cut.heads, *(line.text for entry in contents for line in entry.lines)),
-        twice=tuple(twice),
+        twice=tuple(clause_id for clause_id, same in copies.items() if len(same) > 1),
     )
 
 
@@ -135,6 +134,11 @@ def _contents(found: Sequence[_Found]) -> list[list[_Found]]:
         return []
     parents = {above for one in found for above in one.id.ancestors()}
     return [run for run in runs if sum(_has_text(_clause(one, one.id in parents)) for one in run) <= _CONTENTS_SHARE * len(run)]
+
+
+def _words(clause: Clause) -> str:
+    """What a clause says, to tell a copy from another wording."""
+    return " ".join(_WORD.findall(f"{clause.heading} {clause.text}".lower()))
 
 
 def _has_text(clause: Clause) -> bool:

@@ -15,6 +15,8 @@ from index.readers.russian import in_dictionary
 
 SOFT_HYPHEN = "\u00ad"
 _HYPHENS = f"-\u2010{SOFT_HYPHEN}"
+_LONGEST = 60
+"""Letters of the longest word: no line end is searched further back."""
 _BROKEN = re.compile(rf"([^\W\d_]+)([{_HYPHENS}])$")
 _REST = re.compile(r"[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -31,7 +33,7 @@ def join_hyphenated(pages: Sequence[Sequence[str]]) -> list[list[str]]:
     places = [(p, k) for p, page in enumerate(joined) for k, line in enumerate(page) if line]
     for (p, k), (next_p, next_k) in pairwise(places):
         line, following = joined[p][k], joined[next_p][next_k]
-        broken, rest = _BROKEN.search(line), _REST.match(following)
+        broken, rest = _BROKEN.search(line[-_LONGEST:]), _REST.match(following)
         if not broken or not rest or not (rest[0].islower() or (rest[0].isupper() and broken[1].isupper())):
             continue
         keep = broken[2] != SOFT_HYPHEN and keeps_hyphen(broken[1], rest[0], vocabulary)

@@ -26,7 +26,7 @@ _CALLS_LAW = re.compile(rf"\b(?:(?:{_WORDS}|laws|rules|правил\w*)|(?:art|�
 _LAW = re.compile(rf"(?:(?:{_WORDS})\b\.?|§)\s*(?:no\.?\s*|№\s*|nr\.?\s*)?(?P<law>\d{{1,3}})(?!\w|[.,]\d)", re.IGNORECASE)
 # "27B1(a)", "27.B.1", "27 B 1"; a blank alone before the letter ("12 A Director") is not enough.
 _FULL = re.compile(
-    rf"(?:(?:{_WORDS})\b\.?\s*|§\s*)?(?P<law>\d{{1,3}})(?:\.|\s(?=[A-Z]\s?\d|[A-Z](?:[.:)]|\s*$)))?"
+    rf"(?:(?i:{_WORDS})\b\.?\s*|§\s*)?(?P<law>\d{{1,3}})(?:\.|\s(?=[A-Z]\s?\d|[A-Z](?:[.:)]|\s*$)))?"
     r"(?P<letter>[A-MА-И])(?:[ .]?(?P<digit>\d{1,2})"
     r"(?:\s?\((?P<small>[A-Za-zа-и])\)(?:\s?\((?P<last>[ivx]+|\d{1,2})\))?)?)?[.:)]?(?=\s|$)"
 )
@@ -85,11 +85,11 @@ def split_at_marks(text: str) -> list[str]:
     pieces = []
     start = 0
     for match in _INSIDE.finditer(text):
-        before = text[start : match.start()].rstrip()
-        sentence_before = before.endswith(_BEFORE_MARK)
-        heading_before = match["mark"] in _FIRST and len(before) <= _HEADING_LETTERS and find_mark(before) is not None
-        if sentence_before or heading_before:
-            pieces.append(before)
+        near = text[max(start, match.start() - _HEADING_LETTERS - 2) : match.start()].rstrip()
+        sentence_before = near.endswith(_BEFORE_MARK) and not calls_law(near)
+        is_short = match.start() - start <= _HEADING_LETTERS
+        if sentence_before or (match["mark"] in _FIRST and is_short and find_mark(near) is not None):
+            pieces.append(text[start : match.start()].rstrip())
             start = match.start()
     return [*pieces, text[start:]]
 

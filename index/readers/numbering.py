@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from index.readers.markers import DIGIT, LAW, Mark, Place, find_mark
+from index.readers.markers import DIGIT, LAW, LETTER, SMALL, Mark, Place, find_mark
 
 Places = tuple[Place, ...]
 """The places of a clause number, from the law down."""
@@ -20,15 +20,17 @@ Places = tuple[Place, ...]
 BEAM = 24
 """Readings kept from line to line."""
 _LAW_GAP, _PER_LAW, _MOST_LAWS = 1.0, 0.02, 25
-_GAP, _PER_STEP, _MOST_STEPS = 1.2, 0.3, 6
+_GAP, _PER_STEP, _MOST_STEPS = 0.6, 0.15, 6
 _RESTART, _BARE_RESTART = 4.0, 6.0
 """For a law number below the one before (contents before the text, the second of two texts), and for a bare one."""
 _REPEATED_AT_TOP, _REPEATED = 0.2, 2.5
 """For the heading of the law that is open already, at the top of a page (a running head) and elsewhere."""
-_TEXT = {"explicit": 3.0, "full": 2.0, "number": 1.2, "bare": 0.5, "letter": 1.2}
+_TEXT = {"explicit": 5.0, "full": 2.0, "number": 1.2, "bare": 0.5, "letter": 1.2}
 """For a mark taken for plain text."""
 _WRAPPED_TEXT = {"explicit": 0.8, "full": 0.3, "number": 0.6, "bare": 0.1, "letter": 0.9}
 """The same where the line goes on with a sentence of the line above."""
+_BRACKETS = 0.1
+"""For ``(B)`` as the letter of a section rather than of a part of it."""
 _INSIDE = -0.1
 """For a mark inside a line that follows exactly: better than to take it for text, which costs nothing there."""
 _NO_PLACE = 0.2
@@ -111,7 +113,7 @@ def _options(
     for reading_places in places:
         if (cost := _cost(reading.path, reading_places, line, mark)) is None:
             continue
-        if _is_open_law(reading.path, reading_places):
+        if _is_open_law(reading.path, reading_places) and not line.opens_file:
             running_head = Opening(number, (), len(line.text))
             yield _Reading(reading.cost + cost, reading.path, _Trail(running_head, reading.openings))
             continue
@@ -144,7 +146,7 @@ def _cost(path: Places, places: Places, line: Line, mark: Mark) -> float | None:
     if level > len(path) or (_is_open_law(path, places) and not mark.explicit):
         return None
     if _is_open_law(path, places):
-        return _REPEATED_AT_TOP if line.at_top else _REPEATED
+        return _PER_LAW if line.opens_file else _REPEATED_AT_TOP if line.at_top else _REPEATED
     new = (*(place.value for place in path[:level]), *(place.value for place in places))
     old = tuple(place.value for place in path)
     first = next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
@@ -182,6 +184,8 @@ def _shape_cost(places: Places, line: Line, mark: Mark) -> float:
         return 0.0
     if places[0].level == LAW and len(places) == 1:
         return 0.0 if line.titled else _NO_TITLE
+    if any(other[0].level == SMALL for other in mark.readings) and places[0].level == LETTER:
+        return _BRACKETS
     return _TITLE if places[0].level == DIGIT and line.titled else 0.0
 
 

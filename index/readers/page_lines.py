@@ -20,6 +20,8 @@ _MIN_CONTENTS, _MIN_INDEX = 5, 20
 _INDEX_SHARE = 0.8
 _MIN_HEADINGS, _MIN_NUMBERS, _MOST_MISSING = 2, 5, 8
 """Headings with a word, numbers that count up, and numbers left out between two of them, for numbers to be those of pages."""
+_LINE_END = 200
+"""Letters at the end of a line that are looked at; whole books stand on one line."""
 SENTENCE_ENDS = tuple('.;:?!»”"')
 
 _ALONE = re.compile(r"[\s\-–—]*(\d{1,3})[\s\-–—]*")
@@ -31,7 +33,9 @@ _CHAPTER_WORDS = (
     "capitolo sezione rozdział część dział hoofdstuk deel afdeling kapittel del avsnitt luku osa fejezet rész bölüm kısım"
 ).split()
 _CHAPTER = re.compile(rf"(?:{'|'.join(_CHAPTER_WORDS)})\s+(?:[IVXLC]+|\d{{1,2}}|[^\W\d_]+)\b\W*(?P<title>.*)", re.IGNORECASE)
-_NOTE = re.compile(r"(?P<mark>\(\*{1,4}\)|\*{1,4}(?!\*)|[†‡]|[¹²³⁰⁴-⁹]{1,2})\s*(?:[-–—]\s+)?(?=\S)")
+_MARK = r"(?P<mark>\(\*{1,4}\)|\*{1,4}(?!\*)|[†‡]|[¹²³⁰⁴-⁹]{1,2})"
+_NOTE = re.compile(rf"{_MARK}\s*(?:[-–—]\s+)?(?=\S)")
+_MARK_BEHIND_WORD = re.compile(rf"(?<=[\w.,;:)»”\"'])\s?{_MARK}(?![\w)¹²³⁰⁴-⁹])")
 
 
 @dataclass(frozen=True)
@@ -50,18 +54,27 @@ class SourceLine:
 
 @dataclass
 class Note:
-    """A footnote: its text, and the number of the line that bears its mark."""
+    """A footnote: its lines, and the number of the line of law text that bears its mark."""
 
-    text: str
+    lines: list[str]
     line: int
+
+    @property
+    def text(self) -> str:
+        """The lines as one."""
+        return " ".join(self.lines)
 
 
 @dataclass
 class KeptLines:
-    """The lines of law text of all sources, the footnotes taken out of them, and what is no law text."""
+    """The lines of law text of all sources, the footnotes taken out of them, and what is no law text.
+
+    ``marks`` is the last line that has each footnote mark.
+    """
 
     lines: list[SourceLine] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    marks: dict[str, int] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
 
 
@@ -71,28 +84,28 @@ def lines_of_sources(sources: Sequence[SourceFile]) -> KeptLines:
     for source in sources:
         pages = _without_page_numbers(join_hyphenated([page.split("\n") for page in source.pages]))
         width = _width(line for page in pages for line in page)
-        begins = True
         first = len(kept.lines)
+        above = ""
         for number, page in enumerate(pages):
-            lines, skipped = _law_text(list(_with_begins(page, source.name, width, begins, at_top=number > 0)))
+            lines, skipped = _law_text(list(_with_begins(page, source.name, width, above, at_top=number > 0)))
             kept.skipped += skipped
             _take_page(kept, list(_cut_inside(lines)), len(kept.lines) if len(pages) > 1 else first)
-            begins = not page or not page[-1].strip()
+            above = lines[-1].text if lines else above
     return kept
 
 
 def paragraphs_of(lines: Iterable[SourceLine]) -> list[str]:
     """The lines as paragraphs; a sentence that a page or a stray empty line cuts in two is put together."""
-    paragraphs: list[str] = []
+    paragraphs: list[list[str]] = []
     for line in lines:
         if not line.text:
             continue
-        goes_on = line.text[0].islower() and paragraphs and not paragraphs[-1].endswith(SENTENCE_ENDS)
+        goes_on = line.text[0].islower() and paragraphs and not paragraphs[-1][-1].endswith(SENTENCE_ENDS)
         if paragraphs and (goes_on or not line.begins):
-            paragraphs[-1] += f" {line.text}"
+            paragraphs[-1].append(line.text)
         else:
-            paragraphs.append(line.text)
-    return paragraphs
+            paragraphs.append([line.text])
+    return [" ".join(paragraph) for paragraph in paragraphs]
 
 
 def _without_page_numbers(pages: list[list[str]]) -> list[list[str]]:
@@ -128,14 +141,15 @@ def _width(lines: Iterable[str]) -> int:
     return usual if usual <= _WRAPPED_WIDTH else 0
 
 
-def _with_begins(page: Sequence[str], file: str, width: int, begins: bool, at_top: bool) -> Iterator[SourceLine]:
-    above = ""
+def _with_begins(page: Sequence[str], file: str, width: int, above: str, at_top: bool) -> Iterator[SourceLine]:
+    """The lines of a page; ``above``: the last line before it, empty for the first page."""
+    begins = not above
     for raw in page:
         line = " ".join(raw.split())
         if not line:
             begins = True
             continue
-        begins = begins or (bool(above) and _ends_paragraph(above, line, width))
+        begins = begins or _ends_paragraph(above, line, width)
         yield SourceLine(line, file, begins, at_top)
         above, begins, at_top = line, False, False
 
@@ -143,6 +157,8 @@ def _with_begins(page: Sequence[str], file: str, width: int, begins: bool, at_to
 def _ends_paragraph(above: str, line: str, width: int) -> bool:
     if not width:
         return True
+    if is_law_heading(above) and not above.endswith(SENTENCE_ENDS) and line[0].isupper() and line.endswith(SENTENCE_ENDS):
+        return True  # a title, and below it a sentence
     room = len(above) + 1 + len(line.split(" ", 1)[0]) < _SHORT_LINE * width
     return room and not line[0].islower()
 
@@ -153,7 +169,7 @@ def _law_text(lines: list[SourceLine]) -> tuple[list[SourceLine], list[str]]:
     texts = [line.text for line in lines]
     if texts and is_law_heading(texts[0]) and texts[0].casefold() in map(str.casefold, texts[1:]):
         out.add(0)  # the head of the page names a law that begins further down
-    out |= {k for k, text in enumerate(texts) if _LEADERS.search(text)}
+    out |= {k for k, text in enumerate(texts) if _LEADERS.search(text[-_LINE_END:])}
     out |= _contents(texts) | _index(texts) | _chapters(lines)
     return [line for k, line in enumerate(lines) if k not in out], [texts[k] for k in sorted(out)]
 
@@ -177,12 +193,12 @@ def _contents(texts: Sequence[str]) -> set[int]:
 
 def _index(texts: Sequence[str]) -> set[int]:
     """Lines of an alphabetical index: many in a row that end in a number."""
-    ends = [bool(_ENDS_IN_REFERENCE.search(text)) for text in texts]
+    ends = [bool(_ENDS_IN_REFERENCE.search(text[-_LINE_END:])) and not is_law_heading(text) for text in texts]
     out: set[int] = set()
     for k in range(len(texts) - _MIN_INDEX + 1):
-        window = range(k, k + _MIN_INDEX)
-        if sum(ends[j] for j in window) >= _INDEX_SHARE * _MIN_INDEX:
-            out.update(window)
+        found = [j for j in range(k, k + _MIN_INDEX) if ends[j]]
+        if len(found) >= _INDEX_SHARE * _MIN_INDEX:
+            out.update(range(found[0], found[-1] + 1))
     return out
 
 
@@ -208,21 +224,13 @@ def _take_page(kept: KeptLines, lines: Sequence[SourceLine], first: int) -> None
     note: Note | None = None
     for line in lines:
         match = _NOTE.match(line.text)
-        anchor = _anchor(kept.lines, first, match["mark"]) if match and line.begins else None
-        if match and anchor is not None:
-            note = Note(line.text[match.end() :], anchor)
+        anchor = kept.marks.get(match["mark"], -1) if match else -1
+        if match and anchor >= first:
+            note = Note([line.text[match.end() :]], anchor)
             kept.notes.append(note)
         elif note and not line.begins:
-            note.text += f" {line.text}"
+            note.lines.append(line.text)
         else:
             note = None
+            kept.marks.update((mark, len(kept.lines)) for mark in _MARK_BEHIND_WORD.findall(line.text))
             kept.lines.append(line)
-
-
-def _anchor(lines: Sequence[SourceLine], first: int, mark: str) -> int | None:
-    """The last line from ``first`` on that has the footnote mark behind a word."""
-    behind_word = re.compile(rf"(?<=[\w.,;:)»”\"'])\s?{re.escape(mark)}(?![\w*)¹²³⁰⁴-⁹])")
-    for number in range(len(lines) - 1, first - 1, -1):
-        if behind_word.search(lines[number].text):
-            return number
-    return None

@@ -11,12 +11,11 @@ from index.errors import BookError
 from index.readers.encoding import clean_text
 from index.readers.hyphens import join_hyphenated
 from index.readers.pdf_page import Row, lines_of, make_rows
+from index.readers.reading import MAX_TEXT
 from index.readers.running_heads import without_running_heads
 
 MAX_PAGES = 1500
 """Pages; the Laws of Duplicate Bridge have about 150."""
-MAX_TEXT = 8_000_000
-"""Characters of text in any source; the Laws of Duplicate Bridge have 0.2 million."""
 _UNMAPPED = re.compile(r"\(cid:\d+\)|[\ue000-\uf8ff\ufffd]")
 _TWICE_SHARE = 0.05
 """Share of letters printed twice from which on they are looked at one by one."""
@@ -66,7 +65,7 @@ def _read(name: str, pdf: Any, progress: Callable[[int, int], None]) -> tuple[st
         progress(number + 1, count)
     if not any(pages):
         raise BookError(
-            f"{name} holds no text, only images of pages; run text recognition on it (ocrmypdf does), then import the result."
+            f"{name} holds no readable text, only images of its pages; run text recognition on it (ocrmypdf), then import that."
         )
     lines = join_hyphenated(lines_of(without_running_heads(pages)))
     texts = ("\n".join(page) for page in lines)

@@ -27,6 +27,8 @@ _COLUMN_FILL = 0.5
 """Lines of a column fill at least this share of it, as prose does and the columns of a table do not."""
 _MIN_COLUMN = 3
 """Rows of a column."""
+_TWO_COLUMNS = 0.5
+"""Share of pages with two columns that makes them the rule of a book."""
 _PARAGRAPH = 1.35
 """A gap this much wider than between the lines of a paragraph starts a new one."""
 _SMALL = 0.8
@@ -106,7 +108,7 @@ def rows_of(words: Sequence[Word]) -> list[Row]:
 
 def lines_of(pages: Sequence[Sequence[Row]]) -> list[list[str]]:
     """The lines of each page in reading order, an empty one between paragraphs."""
-    blocks = [_blocks(rows) if rows else [] for rows in pages]
+    blocks = [_blocks(rows, gutter) if rows else [] for rows, gutter in zip(pages, _gutters(pages), strict=True)]
     pitches = _pitches([block for page in blocks for block in page])
     lines: list[list[str]] = []
     above: Row | None = None
@@ -146,9 +148,21 @@ def _with_marks(row: Row) -> Row:
     )
 
 
-def _blocks(rows: Sequence[Row]) -> list[list[Row]]:
+def _gutters(pages: Sequence[Sequence[Row]]) -> list[float | None]:
+    """The gutter of each page; one whose columns are too short to be told gets the usual one, if hardly a row crosses it."""
+    gutters = [find_gutter(rows) for rows in pages]
+    found = [gutter for gutter in gutters if gutter is not None]
+    if not found or len(found) < _TWO_COLUMNS * sum(map(bool, pages)):
+        return gutters
+    usual = median(found)
+    return [
+        usual if gutter is None and sum(_crosses(row, usual) for row in rows) <= _FULL_ROWS * len(rows) else gutter
+        for rows, gutter in zip(pages, gutters, strict=True)
+    ]
+
+
+def _blocks(rows: Sequence[Row], gutter: float | None) -> list[list[Row]]:
     """The rows in reading order: above a title over both columns first the left column, then the right one."""
-    gutter = find_gutter(rows)
     if gutter is None:
         return [list(rows)]
     blocks: list[list[Row]] = []

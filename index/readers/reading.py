@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from index.clause_id import ClauseId
 from index.types import Clause
 
+MAX_TEXT, MAX_LINES = 3_000_000, 100_000
+"""Characters and lines that a source may have; the Laws of Duplicate Bridge have 0.2 million and 3,000."""
+
 
 @dataclass(frozen=True)
 class SourceFile:

@@ -11,12 +11,10 @@ from index.errors import BookError
 from index.hashing import sha256_file
 from index.readers.apart import read_apart
 from index.readers.encoding import clean_text, decode, is_binary
-from index.readers.reading import SourceFile
+from index.readers.reading import MAX_LINES, MAX_TEXT, SourceFile
 
 MAX_BYTES = {"text": 16 << 20, "html": 16 << 20, "docx": 128 << 20, "pdf": 512 << 20}
 """Largest file of each form. The Laws of Duplicate Bridge are 0.2 MB of text and 2 MB of PDF."""
-MAX_TEXT = 8_000_000
-"""Characters of text in a source."""
 FORMS = {"pdf": "PDF", "docx": "Word file", "html": "web page"}
 
 _HEAD = 1024
@@ -68,6 +66,8 @@ def read_source(path: Path, progress: Callable[[int, int], None] | None = None) 
         raise BookError(f"{path.name} holds no text; import the file that has the laws.")
     if sum(map(len, pages)) > MAX_TEXT:
         raise BookError(f"{path.name} holds more than {MAX_TEXT:,} characters, no law book does; import its laws only.")
+    if sum(page.count("\n") for page in pages) > MAX_LINES:
+        raise BookError(f"{path.name} has more than {MAX_LINES:,} lines, no law book does; import its laws only.")
     return SourceFile(path.name, pages, shown, digest)
 
 
