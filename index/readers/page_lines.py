@@ -118,7 +118,7 @@ def _without_page_numbers(pages: list[list[str]]) -> list[list[str]]:
         if match := _ALONE.fullmatch(pages[p][k]):
             number = int(match[1])
             runs: list[list[tuple[int, int]]] = [longest.get(number - step, []) for step in range(1, _MOST_MISSING)]
-            before = max(runs, key=lambda run: len(run))
+            before = sorted(runs, key=len)[-1]
             if len(before) >= len(longest.get(number, [])):
                 longest[number] = [*before, (p, k)]
     out = set(sorted(longest.values(), key=len)[-1]) if longest else set()
