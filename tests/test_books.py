@@ -282,3 +282,28 @@ def test_a_book_that_changed_in_a_folder_below_is_read_anew(small_book: str, hom
     assert find_clause(read_book(small_book), "28A").text == "Before."
     (folder / "more" / "028.md").write_text("## 28A\n\nAfter.\n", encoding="utf-8")
     assert find_clause(read_book(small_book), "28A").text == "After."
+
+
+def test_the_bundled_book_is_complete_clause_by_clause_in_order() -> None:
+    listed = (paths.bundled_books_dir() / "clauses-2017.txt").read_text(encoding="utf-8").split()
+    book = read_book(DEFAULT_BOOK)
+    assert [str(clause.id) for clause in book.clauses] == listed
+    assert all(clause.complete for clause in book.clauses)
+    dangling = [(str(c.id), str(ref)) for c in book.clauses for ref in c.see if book.get(ref) is None]
+    assert dangling == []
+
+
+def test_the_notes_are_forty_and_rest_on_clauses_that_exist() -> None:
+    laws, notes = read_book(DEFAULT_BOOK), read_book("notes-2017-en")
+    assert len(notes.clauses) == 40
+    for note in notes.clauses:
+        assert note.see, note.id
+        assert str(note.id) == f"Note:{note.see[0].law}"
+        assert [str(ref) for ref in note.see if laws.get(ref) is None] == []
+
+
+def test_asked_as_lines_are_enough_in_both_languages() -> None:
+    lines = [line for clause in read_book(DEFAULT_BOOK).clauses for line in clause.asked]
+    assert sum(line.lang == "en" for line in lines) >= 3500
+    assert sum(line.lang == "ru" for line in lines) >= 1200
+    assert all(clause.asked for clause in read_book(DEFAULT_BOOK).clauses if clause.text)

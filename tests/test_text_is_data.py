@@ -15,6 +15,7 @@ import cli
 from index.books import read_book
 from index.importing import ImportOrder, import_book
 from index.types import Book, Clause
+from index.wording import Shown
 from rag.backends.tokens import break_tokens, control_tokens
 from rag.desk import Ask, Desk, answer_whole
 from rag.models import LANGUAGE_MODELS
@@ -93,8 +94,8 @@ def test_the_text_is_stored_as_it_stands(tmp_path: Path, hostile: str) -> None:
 def test_the_page_of_a_clause_shows_the_text_and_nothing_else(tmp_path: Path, hostile: str, whole_page: bool) -> None:
     book = book_saying(tmp_path, hostile)
     plain = book_saying(tmp_path, "Nothing odd.")
-    shown = parsed(law_html(book, clause_of(book), "en", whole_page))
-    usual = parsed(law_html(plain, clause_of(plain), "en", whole_page))
+    shown = parsed(law_html(Shown(clause_of(book), book), "en", whole_page))
+    usual = parsed(law_html(Shown(clause_of(plain), plain), "en", whole_page))
     assert hostile in shown.text
     assert shown.found == usual.found, "the same elements and attributes as with harmless text"
 
@@ -112,7 +113,7 @@ def test_a_card_shows_the_text_and_nothing_else(tmp_path: Path, hostile: str, so
 
 def test_the_text_of_our_own_books_is_still_markdown(home: Path) -> None:
     made = make_book(home, "table-2017-en", "## 27A1\n\n| bid | points |\n|---|---|\n| 1S | 30 |\n")
-    assert "<td>1S</td>" in law_html(read_book(made), read_book(made).clauses[0], "en", whole_page=False)
+    assert "<td>1S</td>" in law_html(Shown(read_book(made).clauses[0], read_book(made)), "en", whole_page=False)
     assert "<strong>bold</strong>" in case_html(case(laws=(card(text="a **bold** word"),)), "en")
 
 
@@ -121,8 +122,10 @@ def test_paragraphs_of_imported_text_stay_paragraphs(tmp_path: Path) -> None:
     path.write_text("Law 1. Jars\nA. Jars are round.\n\nThey hold pebbles, ten of them.\n")
     import_book(ImportOrder((path,), "pebbles", "1", "en"))
     book = read_book("pebbles")
-    assert "<p>Jars are round.</p>\n<p>They hold pebbles, ten of them.</p>" in law_html(book, book.clauses[1], "en", False)
-    assert "laws.txt" in law_html(book, book.clauses[1], "en", False), "the page names the source"
+    assert "<p>Jars are round.</p>\n<p>They hold pebbles, ten of them.</p>" in law_html(
+        Shown(book.clauses[1], book), "en", False
+    )
+    assert "laws.txt" in law_html(Shown(book.clauses[1], book), "en", False), "the page names the source"
 
 
 def test_the_prompt_holds_the_text_as_one_line_of_data(tmp_path: Path, hostile: str) -> None:
