@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from index import books, importing, user_books
 from index.bm25 import words
-from index.books import DEFAULT_BOOK, find_clause, list_books, read_book
+from index.books import DEFAULT_BOOK, bundled_books, find_clause, list_books, read_book
 from index.clause_id import ClauseId, parse_clause_id
 from index.errors import BookError, IndexFault, UnknownClause
 from index.import_report import ImportReport, gaps, report_json, suspicious
@@ -58,7 +58,7 @@ def reading(monkeypatch: pytest.MonkeyPatch, *clauses: Clause, **parts: Any) -> 
 
 def test_an_imported_book_is_one_of_the_books(tmp_path: Path, home: Path) -> None:
     report = import_book(order(tmp_path, text_of_laws()))
-    assert list_books() == (DEFAULT_BOOK, "pebbles")
+    assert list_books() == (*bundled_books(), "pebbles")
     book = read_book("pebbles")
     assert {str(c.id): (c.heading, c.text) for c in book.clauses} == expected()
     assert (book.edition, book.lang, book.kind, book.source, book.wording) == ("1", "en", "law", "imported", "imported")
@@ -84,7 +84,7 @@ def test_only_the_edition_of_2017_is_in_force(tmp_path: Path, edition: str, in_f
 def test_two_editions_stand_side_by_side(tmp_path: Path) -> None:
     import_book(order(tmp_path, book="pebbles-1", edition="1"))
     import_book(order(tmp_path, BETTER, book="pebbles-2", edition="2", lang="ru"))
-    assert list_books() == (DEFAULT_BOOK, "pebbles-1", "pebbles-2")
+    assert list_books() == (*bundled_books(), "pebbles-1", "pebbles-2")
     assert find_clause(read_book("pebbles-2"), "2B").text
     with pytest.raises(UnknownClause, match='Laws of 1 have no clause "2B"'):
         find_clause(read_book("pebbles-1"), "2B")
@@ -119,7 +119,7 @@ def test_importing_the_same_again_changes_nothing(tmp_path: Path) -> None:
 def test_a_dry_run_keeps_nothing(tmp_path: Path, home: Path) -> None:
     report = import_book(order(tmp_path), dry_run=True)
     assert (report.clauses, report.stored) == (4, None)
-    assert list_books() == (DEFAULT_BOOK,)
+    assert list_books() == bundled_books()
     assert not (home / "data").exists()
 
 
@@ -177,7 +177,7 @@ def test_a_failure_while_writing_leaves_the_old_book(
             import_book(order(tmp_path, BETTER))
     assert sorted((home / "data" / "books" / "pebbles").iterdir()) == before
     assert len(read_book("pebbles").clauses) == 4
-    assert list_books() == (DEFAULT_BOOK, "pebbles")
+    assert list_books() == (*bundled_books(), "pebbles")
 
 
 def test_an_import_that_was_killed_leaves_no_trace_in_the_list(tmp_path: Path, home: Path) -> None:
@@ -185,7 +185,7 @@ def test_an_import_that_was_killed_leaves_no_trace_in_the_list(tmp_path: Path, h
     left = home / "data" / "books" / ".importing-x"
     left.mkdir()
     (left / "book.yaml").write_text((home / "data" / "books" / "pebbles" / "book.yaml").read_text())
-    assert list_books() == (DEFAULT_BOOK, "pebbles")
+    assert list_books() == (*bundled_books(), "pebbles")
     import_book(order(tmp_path, BETTER))
     assert not left.exists()
 
@@ -272,7 +272,7 @@ def test_a_removed_book_is_gone_with_its_index(tmp_path: Path, home: Path) -> No
     index = home / "cache" / "indexes" / "pebbles"
     index.mkdir(parents=True)
     remove_book("pebbles")
-    assert list_books() == (DEFAULT_BOOK,)
+    assert list_books() == bundled_books()
     assert not index.exists()
     assert [path.name for path in (home / "data" / "books").iterdir()] == [".lock"]
 
