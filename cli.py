@@ -248,6 +248,33 @@ def models_fetch(roles: tuple[str, ...], as_json: bool) -> None:
         _print_json([asdict(state) for state in list_models() if state.role in (roles or ROLES)])
 
 
+@cli.command("eval")
+@click.option(
+    "--gold", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE", help="Gold rulings of your own."
+)
+@click.option("--split", default="dev", show_default=True, type=click.Choice(["train", "dev", "test"]))
+@click.option("--mode", default="retrieval", show_default=True, type=click.Choice(["retrieval", "answers", "all"]))
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the report there, as Markdown and CSV.")
+@JSON
+def evaluate_(files: tuple[Path, ...], split: str, mode: str, out: Path | None, as_json: bool) -> None:
+    """Measure the search on gold rulings, beside the embedder and BM25 alone."""
+    if mode != "retrieval":
+        raise click.ClickException("Answers are not measured yet: leave --mode out.")
+    from eval.run import SHOWN, evaluate, write_report
+    from rag.desk import open_desk
+
+    with Bar("Searching") as bar:
+        lines = evaluate(open_desk("none", err, bar.progress), files, split, bar.progress)  # type: ignore[arg-type]
+    if out:
+        write_report(lines, out)
+    rates = [{"system": line.system, "questions": line.part, **{m: asdict(r) for m, r in line.rates.items()}} for line in lines]
+    if as_json:
+        _print_json(rates)
+    else:
+        rows = [{"system": x.system, "questions": x.part, **{m: str(x.rates[m]) for m in SHOWN}} for x in lines]
+        print_table(rows, ("system", "questions", "clause recall@5", "law recall@5", "all-hit@5", "MRR"))
+
+
 def main(argv: list[str] | None = None) -> None:
     """Run the command line; an error becomes one line on stderr and exit code 1 (2 for a wrong option)."""
     try:

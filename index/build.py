@@ -42,7 +42,7 @@ def manifest_of(book: Book, embedder: Embedder) -> dict[str, Any]:
         "book_sha256": book.hash,
         "embedder": embedder.name,
         "embedder_sha256": embedder.hash,
-        "trained_part": None,
+        "trained_part": embedder.trained_part,
         "dimension": embedder.dimension,
         "prefixes": embedder.prefixes,
     }

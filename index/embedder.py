@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from index.errors import ModelError
 from index.hashing import remembered_sha256, sha256_value
+from index.trained_part import apply_trained_part, trained_part_for
 
 Progress = Callable[[int, int], None]
 """Called with (done, total) while something long is under way."""
@@ -23,10 +24,14 @@ BATCH = 32
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors. ``hash`` identifies the weights: an index is bound to it."""
+    """Turns texts into unit vectors. ``hash`` identifies the weights: an index is bound to it.
+
+    ``trained_part`` is the hash of what we trained on top of the base model, ``None`` where it is used as it came.
+    """
 
     name: str
     hash: str
+    trained_part: str | None
     dimension: int
     max_tokens: int
     prefixes: dict[str, str]
@@ -66,7 +71,10 @@ class SentenceTransformerEmbedder:
         passage = prompts.get("passage") or prompts.get("document") or ""
         self.prefixes = {"query": prompts.get("query", ""), "passage": passage}
         self.name = Path(source).name
-        self.hash = model_hash(Path(source)) if Path(source).exists() else str(source)
+        base = model_hash(Path(source)) if Path(source).exists() else str(source)
+        part = trained_part_for(base)
+        self.trained_part = apply_trained_part(self._model[0].auto_model, part) if part else None
+        self.hash = sha256_value([base, self.trained_part]) if part else base
         self.dimension = int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
         self._lock = threading.Lock()

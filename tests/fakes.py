@@ -18,6 +18,7 @@ class FakeEmbedder:
 
     name = "fake"
     hash = "fake-hash"
+    trained_part = None
     dimension = 256
 
     def __init__(self, max_tokens: int = 512) -> None:

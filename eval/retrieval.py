@@ -1,0 +1,84 @@
+"""How often the search finds the law that decides, beside the embedder alone and BM25 alone on the same book and questions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.gold import Gold
+from eval.metrics import Rate, all_hit, by_law, must_by_law, ndcg, rate, recall, reciprocal_rank, set_recall
+from index.clause_id import ClauseId
+from index.embedder import Progress
+from index.errors import BookError
+from index.search import cosines
+from index.store import SearchIndex
+from rag.desk import Desk, find
+
+DEPTH = 10
+"""Clauses looked at."""
+CUTS = (1, 3, 5, 10)
+SYSTEMS = ("Tablelaw", "embedder alone", "BM25 alone")
+"""The product, and its peers: the nearest clause texts, without asked-as lines; the words, over all that is indexed."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a system found for a question, best first (at most `DEPTH` ids)."""
+
+    gold: Gold
+    system: str
+    ranked: tuple[ClauseId, ...]
+
+
+def retrieve(desk: Desk, gold: Sequence[Gold], progress: Progress | None = None) -> tuple[tuple[Found, ...], int]:
+    """What each system finds for each question that has deciding clauses; and how many were left out, their book not here."""
+    found: list[Found] = []
+    left_out = 0
+    asked = [one for one in gold if one.must_cite]
+    for number, one in enumerate(asked, start=1):
+        try:
+            index = desk.index_of(one.book)
+        except BookError:
+            left_out += 1
+            continue
+        question, ranking = find(desk, one.question, DEPTH, one.book)
+        dense = np.where(index.row_asked, -1.0, cosines(index, [question.text])[0])
+        bm25 = index.bm25.scores(question.text)
+        ranked = (tuple(hit.clause.id for hit in ranking.hits), _best(index, dense), _best(index, bm25))
+        found += [Found(one, system, ids) for system, ids in zip(SYSTEMS, ranked, strict=True)]
+        if progress:
+            progress(number, len(asked))
+    return tuple(found), left_out
+
+
+def _best(index: SearchIndex, rows: NDArray[np.float32]) -> tuple[ClauseId, ...]:
+    best = np.full(len(index.book.clauses), -np.inf)
+    np.maximum.at(best, index.row_clause, rows)
+    order = np.argsort(-best, kind="stable")[:DEPTH]
+    return tuple(index.book.clauses[k].id for k in order if np.isfinite(best[k]))
+
+
+def measures(found: Iterable[Found]) -> dict[str, Rate]:
+    """All measures over what one system found, each with its interval."""
+    rows = list(found)
+    table: dict[str, Callable[[Found], float]] = {}
+    for k in CUTS:
+        table[f"clause recall@{k}"] = lambda f, k=k: recall(f.ranked, f.gold.must, k)  # type: ignore[misc]
+        table[f"law recall@{k}"] = lambda f, k=k: recall(by_law(f.ranked), must_by_law(f.gold.must), k)  # type: ignore[misc]
+    table["sets of clauses@5"] = lambda f: set_recall(f.ranked, f.gold.must, 5)
+    table["all-hit@5"] = lambda f: all_hit(f.ranked, f.gold.must, 5)
+    table["MRR"] = lambda f: reciprocal_rank(f.ranked, f.gold.must)
+    table["nDCG@10"] = lambda f: ndcg(f.ranked, f.gold.must, 10)
+    return {name: rate([measure(row) for row in rows]) for name, measure in table.items()}
+
+
+def by(found: Iterable[Found], key: Callable[[Gold], str]) -> dict[str, list[Found]]:
+    """What was found, by a property of the question."""
+    groups: dict[str, list[Found]] = defaultdict(list)
+    for row in found:
+        groups[key(row.gold)].append(row)
+    return dict(sorted(groups.items()))
