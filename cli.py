@@ -13,7 +13,17 @@ from typing import Any
 import click
 
 from index.errors import TablelawError
-from rag.terminal import Bar, err, print_answer, print_authority, print_clauses, print_hits, print_import, print_table
+from rag.terminal import (
+    Bar,
+    err,
+    print_answer,
+    print_authority,
+    print_clauses,
+    print_hits,
+    print_import,
+    print_rulings,
+    print_table,
+)
 
 DEBUG_VARIABLE = "TABLELAW_DEBUG"
 """Environment variable: when set, an unexpected error prints its traceback instead of one line."""
@@ -246,6 +256,56 @@ def models_fetch(roles: tuple[str, ...], as_json: bool) -> None:
             fetch_model(role, err, bar.progress)
     if as_json:
         _print_json([asdict(state) for state in list_models() if state.role in (roles or ROLES)])
+
+
+@cli.command()
+@click.argument("procedure")
+@click.option("--fact", "facts", multiple=True, metavar="F=V", help="A fact that is known; may be given several times.")
+@click.option("--lang", default="en", show_default=True, type=click.Choice(["en", "ru"]), help="Language of the ruling.")
+@JSON
+def rule(procedure: str, facts: tuple[str, ...], lang: str, as_json: bool) -> None:
+    """Rule by a procedure, or say which fact must be known first."""
+    from rag.batch import parse_facts
+    from rag.rule import rule as rule_by
+    from rag.ruled import to_ruling
+    from rag.ruling import to_json
+
+    ruling = to_ruling(rule_by(procedure, parse_facts(facts)), lang)
+    if as_json:
+        _print_json(to_json(ruling))
+    else:
+        print_rulings(ruling)
+
+
+@cli.group()
+def procedure() -> None:
+    """List and show the ruling procedures."""
+
+
+@procedure.command("list")
+@JSON
+def procedure_list(as_json: bool) -> None:
+    """The procedures and the Laws they rule by."""
+    from rag.procedure import read_procedures
+
+    rows = [{"id": p.id, "title": p.title.en, "laws": ", ".join(p.laws), "kind": p.kind} for p in read_procedures().values()]
+    _print_rows(rows, ("id", "title", "laws", "kind"), as_json)
+
+
+@procedure.command("show")
+@click.argument("procedure_id")
+@JSON
+def procedure_show(procedure_id: str, as_json: bool) -> None:
+    """The facts that a procedure asks, with their options."""
+    from rag.procedure import find_procedure, read_facts
+
+    found = find_procedure(procedure_id)
+    if as_json:
+        _print_json(found.model_dump())
+        return
+    facts = [read_facts()[name] for name in dict.fromkeys(node.fact for node in found.nodes.values())]
+    rows = [{"fact": f.id, "question": f.question.en, "options": ", ".join(o.id for o in f.options)} for f in facts]
+    print_table(rows, ("fact", "question", "options"))
 
 
 @cli.command("eval")

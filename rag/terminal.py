@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from types import TracebackType
 from typing import Any
 
@@ -128,6 +129,23 @@ def _print_rest(update: Update) -> None:
 def print_authority(lang: str, edition: str, wording: str) -> None:
     """The line that says who rules, which edition, and whose wording was shown."""
     _OUT.print(Text("\n" + authority(lang, edition, wording), style="dim"))
+
+
+def print_rulings(ruling: Ruling) -> None:
+    """What a procedure rules: the parts in their order, or the fact to be asked; then the rulings that follow."""
+    text = strings(ruling.lang)
+    _OUT.print(Text.assemble((f"{text[f'status_{ruling.status}']}: ", "bold"), (ruling.question, "bold")))
+    for part, sentences in groupby(ruling.sentences, key=lambda sentence: sentence.part):
+        _OUT.print(Text(text[f"part_{part}"], style="dim"))
+        for sentence in sentences:
+            cites = "" if part == "say" else f" [{'; '.join(sentence.cites)}]"
+            _OUT.print(Padding(Text.assemble(sentence.text, (cites, "bold cyan")), (0, 0, 0, 2)))
+    for asked in ruling.ask:
+        _OUT.print(Padding(Text(f"{asked.question}  --fact {asked.fact}={'|'.join(asked.options)}"), (0, 0, 0, 2)))
+    for second in ruling.then:
+        print_rulings(second)
+    if ruling.laws and ruling.sentences:
+        print_authority(ruling.lang, ruling.edition, ruling.laws[0].source)
 
 
 def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
