@@ -8,7 +8,7 @@ best ones refer to follow with a share of their score.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,16 @@ NEIGHBOUR_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Ranking:
-    """The hits, best first, and ``nearest``: the cosine of the nearest row of all (1 where a clause is named by number)."""
+    """The hits, best first, and what tells whether the book covers the question.
+
+    ``nearest`` is the cosine of the nearest row of all; ``vector`` the question's embedding, shape ``(dimension,)``;
+    ``is_named`` whether a clause of the book is named by its number.
+    """
 
     hits: tuple[Hit, ...]
     nearest: float
+    vector: NDArray[np.float32] = field(compare=False)
+    is_named: bool = False
 
 
 def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> list[Hit]:
@@ -50,7 +56,8 @@ def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[Cl
 def rank(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> Ranking:
     """As `search`, with the cosine that tells whether the book covers the question at all."""
     clauses = index.book.clauses
-    (cosine_rows,) = cosines(index, [question])
+    query = index.embedder.encode([question], "query")
+    (cosine_rows,) = similarities(index, query)
     bm25_rows = index.bm25.scores(question)
     lists = {}
     for name, rows in (("dense", cosine_rows), ("bm25", bm25_rows)):
@@ -67,12 +74,16 @@ def rank(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[Clau
         by_number = c in taken
         score = 1.0 if by_number else float(fused[c])
         hits.append(Hit(clauses[c], round(score, 6), 1.0 if by_number else float(max(cosine[c], 0.0))))
-    return Ranking(tuple(hits), 1.0 if taken else float(cosine_rows.max()))
+    return Ranking(tuple(hits), float(cosine_rows.max()), query[0], bool(taken))
 
 
 def cosines(index: SearchIndex, questions: Sequence[str]) -> NDArray[np.float32]:
     """Cosine of each question to every row, shape ``(questions, rows)``."""
-    query = index.embedder.encode(questions, "query")
+    return similarities(index, index.embedder.encode(questions, "query"))
+
+
+def similarities(index: SearchIndex, query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cosine of each query vector to every row, shape ``(queries, rows)``."""
     count = index.vectors.ntotal
     scores, rows = index.vectors.search(query, count)
     out = np.empty_like(scores)

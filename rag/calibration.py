@@ -6,27 +6,42 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 from index.errors import ContractError
+from index.search import Ranking
 
 PATH = Path(__file__).resolve().parent / "calibration.yaml"
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """``floor``: a question whose nearest row has a cosine below it is not covered by the book."""
+    """What tells whether the book covers a question.
+
+    ``floor``: the nearest row has at least this cosine. ``head``: weights and bias of a linear classifier over the question's
+    embedding, zero or more where it is about the Laws; without a head the floor alone decides.
+    """
 
     embedder_sha256: str
     floor: float
+    head: tuple[float, ...] = ()
+
+    def covers(self, ranking: Ranking) -> bool:
+        """Whether the book covers the question; one that names a clause is always covered."""
+        if ranking.is_named:
+            return True
+        if ranking.nearest < self.floor:
+            return False
+        return not self.head or float(ranking.vector @ np.array(self.head[:-1], dtype=np.float32)) + self.head[-1] >= 0
 
 
 @lru_cache(maxsize=1)
 def _read() -> Calibration:
     try:
         data = yaml.safe_load(PATH.read_text(encoding="utf-8"))
-        return Calibration(str(data["embedder_sha256"]), float(data["floor"]))
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        return Calibration(str(data["embedder_sha256"]), float(data["floor"]), tuple(map(float, data.get("head", ()))))
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ContractError(f"{PATH.name} is damaged ({error}); run: python -m eval.floor --write") from error
 
 

@@ -128,7 +128,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     yield Update(draft, done=False)
 
     floor = calibration_for(desk.embedder.hash)
-    if floor and ranking.nearest < floor.floor:
+    if floor and not floor.covers(ranking):
         yield _finish(_not_covered(draft), clock)
         return
     backend, notice = _usable_backend(desk.backend, index.book, floor, question.lang)

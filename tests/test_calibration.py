@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.floor import FOLDS, KEEP, cross_validated, floor_of, nearest_other
+from eval.floor import FOLDS, HEAD_KEEP, KEEP, cross_validated, floor_of, head_cross_validated, head_of, judge, nearest_other
 from index.books import read_book
 from index.errors import ContractError
+from index.search import Ranking
 from index.store import open_index
 from rag import calibration
 from rag.calibration import Calibration, calibration_for
@@ -61,7 +62,7 @@ def test_the_file_that_is_shipped_holds_a_cosine_and_a_hash() -> None:
 def test_the_floor_keeps_the_promised_share_of_covered_questions() -> None:
     covered = np.linspace(0.0, 1.0, 101, dtype=np.float32)
     assert floor_of(covered) == pytest.approx(1 - KEEP)
-    assert int((covered >= floor_of(covered)).sum()) == 99
+    assert int((covered >= floor_of(covered)).sum()) == 100
 
 
 def test_cross_validation_sets_the_floor_without_the_fold() -> None:
@@ -78,3 +79,28 @@ def test_a_question_is_measured_against_all_rows_but_its_own(small_book: str) ->
     own, other = (float(nearest_other(index, [text], [left_out])[0]) for left_out in (-2, row))
     assert own == pytest.approx(1.0, abs=1e-5)
     assert 0 <= other < 0.9
+
+
+def ranking(vector: list[float], nearest: float = 0.9, is_named: bool = False) -> Ranking:
+    return Ranking((), nearest, np.array(vector, np.float32), is_named)
+
+
+def test_floor_and_head_must_both_let_a_question_through() -> None:
+    made = Calibration("abc", 0.5, (1.0, -1.0, 0.25))
+    assert made.covers(ranking([0.5, 0.75]))
+    assert not made.covers(ranking([0.5, 0.76]))
+    assert not made.covers(ranking([0.5, 0.1], nearest=0.49))
+    assert made.covers(ranking([0.0, 9.0], nearest=0.1, is_named=True)), "a clause named by number is in the book"
+    assert Calibration("abc", 0.5).covers(ranking([0.0, 9.0]))
+
+
+@pytest.mark.models
+def test_a_head_keeps_its_share_and_tells_the_two_apart() -> None:
+    rng = np.random.default_rng(1)
+    inside, outside = rng.normal(1, 0.3, (400, 4)).astype(np.float32), rng.normal(-1, 0.3, (60, 4)).astype(np.float32)
+    head = head_of(inside, outside)
+    assert judge(head, inside).mean() == pytest.approx(HEAD_KEEP, abs=0.005)
+    assert not judge(head, outside).any()
+    kept, refused = head_cross_validated(inside, np.arange(400), outside)
+    assert kept > 380
+    assert refused == 60

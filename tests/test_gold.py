@@ -10,6 +10,7 @@ import pytest
 from eval.gold import Gold, of_split, read_gold, read_splits
 from index.books import DEFAULT_BOOK, read_book
 from index.errors import ContractError
+from rag.procedure import read_facts, read_procedures
 from rag.strings import languages, strings
 
 RIGHT: dict[str, Any] = {
@@ -100,6 +101,8 @@ def test_dev_and_test_are_apart_from_all_that_is_trained_on_or_shown() -> None:
     texts += [part for note in read_book("notes-2017-en").clauses for part in note.text.split("\n") if part.strip()]
     texts += [strings(lang)[f"example_{n}"] for lang in languages() for n in (1, 2, 3)]
     texts += [one.question for one in of_split(read_gold(), "train")]
+    texts += [text for p in read_procedures().values() for text in (*p.recognise.en, *p.recognise.ru)]
+    texts += [text for f in read_facts().values() for o in f.options for text in (*o.examples.en, *o.examples.ru)]
     assert near_copies(gold, texts) == []
 
 

@@ -170,3 +170,36 @@ def test_paths_do_not_run_in_circles(write: Write) -> None:
     write(dry=DRY.replace('"yes": go-on', '"yes": "->tea"'))
     with pytest.raises(ContractError, match="a path comes back to n1"):
         read_procedures()
+
+
+def test_the_bundled_procedures_are_whole_and_every_leaf_can_be_ruled_in_both_languages() -> None:
+    bundled = read_procedures()
+    assert len(bundled) >= 38
+    reached = set()
+    for name, procedure in bundled.items():
+        for facts in _paths(procedure, procedure.start, {}):
+            outcome = rule(name, facts)
+            assert outcome.leaf is not None or outcome.ask is not None
+            if outcome.procedure is procedure and outcome.leaf is not None:
+                reached.add((name, next(k for k, leaf in procedure.leaves.items() if leaf is outcome.leaf)))
+    assert reached == {(name, leaf) for name, procedure in bundled.items() for leaf in procedure.leaves}
+    for procedure in bundled.values():
+        for leaf in procedure.leaves.values():
+            order = [said.part for said in leaf.sentences]
+            assert order == sorted(order, key=["now", "options", "later", "say"].index)
+
+
+def _paths(procedure: procedures.Procedure, at: str, facts: dict[str, str]) -> list[dict[str, str]]:
+    """The facts along every path of a procedure (one path for each way to a node is enough: the first)."""
+    if at not in procedure.nodes:
+        return [facts]
+    node = procedure.nodes[at]
+    options = [facts[node.fact]] if node.fact in facts else list(node.to)
+    return [path for option in options for path in _paths(procedure, node.to[option], {**facts, node.fact: option})]
+
+
+def test_a_judgement_leaf_names_the_right_to_appeal_and_is_no_ruling() -> None:
+    leaves = [(p.id, leaf) for p in read_procedures().values() for leaf in p.leaves.values() if leaf.kind == "judgement"]
+    assert leaves
+    for name, leaf in leaves:
+        assert {"92A", "83", "92"} & set(leaf.cites), name
