@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := .venv/bin/pip --disable-pip-version-check --quiet
 EXTRAS := embed,test,lint
 
-.PHONY: help serve test test-fakes lint bench setup models llm clean
+.PHONY: help serve test test-fakes lint bench train setup models llm clean
 
 help: ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -57,6 +57,11 @@ llm: ## try again to build llama-cpp-python
 .PHONY: system
 system:
 	@tests/install-system-packages
+
+train: setup ## train the embedder on our own texts (about half an hour, resumable)
+	@$(PIP) install -c constraints.txt -e ".[train]"
+	@.venv/bin/tablelaw models fetch embedder
+	.venv/bin/python -m index.train
 
 models: setup ## fetch all models
 	@.venv/bin/tablelaw models fetch
