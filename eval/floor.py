@@ -22,7 +22,7 @@ from index.books import DEFAULT_BOOK, read_book
 from index.embedder import Vectors
 from index.search import cosines
 from index.store import SearchIndex, open_index
-from rag.calibration import PATH
+from rag.calibration import PATH, judge
 from rag.models import open_embedder
 from rag.question import with_terms
 
@@ -76,12 +76,6 @@ def head_of(covered: Vectors, uncovered: Vectors) -> NDArray[np.float32]:
     model = LogisticRegression(C=HEAD_C, class_weight="balanced", max_iter=2000).fit(np.r_[covered, uncovered], labels)
     weights = model.coef_[0].astype(np.float32)
     return np.append(weights, -np.quantile(covered @ weights, 1 - HEAD_KEEP)).astype(np.float32)
-
-
-def judge(head: NDArray[np.float32], vectors: Vectors) -> NDArray[np.bool_]:
-    """Whether the head takes each of the vectors for covered."""
-    judged: NDArray[np.bool_] = vectors @ head[:-1] + head[-1] >= 0
-    return judged
 
 
 def head_cross_validated(covered: Vectors, laws: NDArray[np.int64], uncovered: Vectors) -> tuple[int, int]:

@@ -32,7 +32,9 @@ def evaluate(desk: Desk, files: Sequence[Path], split: Split | None, progress: P
     gold = read_gold(files) if files else of_split(read_gold(), split or "dev")
     if not any(one.must_cite for one in gold):
         raise ContractError("No gold ruling here names a clause; give another --gold file.")
-    found, _ = retrieve(desk, gold, progress)
+    found, left_out = retrieve(desk, gold, progress)
+    if left_out and desk.say:
+        desk.say(f"{left_out} questions are left out: their book is not on this machine (see: tablelaw book import).")
     lines = []
     for system in SYSTEMS:
         mine = [row for row in found if row.system == system]

@@ -89,6 +89,15 @@ def find_clause(book: Book, text: str) -> Clause:
     return clause
 
 
+def listed_clause(text: str, edition: str) -> ClauseId:
+    """The clause id that ``text`` writes. Raises `UnknownClause` for none, or for one that the edition's list does not have."""
+    clause = parse_clause_id(text)
+    known = clause_list(edition)
+    if known and clause not in known:
+        raise UnknownClause(f"the Laws of {edition} have no clause {text}.")
+    return clause
+
+
 @lru_cache(maxsize=4)
 def clause_list(edition: str) -> frozenset[ClauseId]:
     """Every clause id that the edition has, written yet or not; empty when no list of it is bundled."""

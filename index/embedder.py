@@ -19,6 +19,8 @@ Progress = Callable[[int, int], None]
 
 Vectors = NDArray[np.float32]
 
+DEFAULT_EMBEDDER = "multilingual-e5-small"
+"""Folder of the default embedder among the models."""
 BATCH = 32
 """Texts embedded at once: large enough to be quick, small enough for a progress bar that moves."""
 

@@ -6,12 +6,13 @@ sources -> a reader of their layout -> clauses that the edition can have -> repo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from index.books import EDITION_IN_FORCE, bundled_books, clause_list
 from index.clause_id import ClauseId
+from index.embedder import Progress
 from index.errors import BookError
 from index.import_report import (
     ImportReport,
@@ -35,8 +36,6 @@ _BOOK_ID = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _EDITION = re.compile(r"\w[\w.\-]{0,29}")
 _LANG = re.compile(r"[a-z]{2,3}")
 _MAX_ID = 60
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

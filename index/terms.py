@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from index import paths
 from index.bm25 import split_words, stem
-from index.books import clause_list
-from index.clause_id import ClauseId, parse_clause_id
+from index.books import listed_clause
+from index.clause_id import ClauseId
 from index.errors import BookError, UnknownClause
 
 EDITION = "2017"
@@ -104,12 +104,9 @@ def _read_term(path: Path, line: int, row: Any) -> Term:
 
 def _read_clause(where: str, text: str) -> ClauseId:
     try:
-        clause = parse_clause_id(text)
+        return listed_clause(text, EDITION)
     except UnknownClause as error:
         raise BookError(f"{where}: {error}") from error
-    if clause not in clause_list(EDITION):
-        raise BookError(f"{where}: the Laws of {EDITION} have no clause {text}.")
-    return clause
 
 
 def _check_names(path: Path, terms: tuple[Term, ...]) -> None:

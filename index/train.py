@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shutil
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from index import paths
 from index.books import DEFAULT_BOOK, read_book
-from index.embedder import model_hash
+from index.embedder import DEFAULT_EMBEDDER, model_hash
 from index.errors import ModelError
 from index.hashing import sha256_value
 from index.pairs import batches
@@ -36,12 +37,19 @@ def train(base: Path, target: Path, steps: int, work: Path) -> None:
     try:
         from datasets import Dataset
         from peft import LoraConfig, inject_adapter_in_model
+        from safetensors.torch import load_file
         from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
         from sentence_transformers.losses import MultipleNegativesRankingLoss
     except ImportError as error:
         raise ModelError(
             f'Training needs more libraries ({error}); run: pip install -c constraints.txt -e ".[train]"'
         ) from error
+
+    class Trainer(SentenceTransformerTrainer):
+        """Goes on from a checkpoint with the low-rank changes in it, which a plain model of that folder would not hold."""
+
+        def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+            self.model[0].auto_model.load_state_dict(load_file(Path(checkpoint_path) / "model.safetensors"))
 
     book = read_book(DEFAULT_BOOK)
     model = SentenceTransformer(str(base), device="cpu", local_files_only=True)
@@ -53,8 +61,10 @@ def train(base: Path, target: Path, steps: int, work: Path) -> None:
         weight.requires_grad = ".lora_" in name
     rows = [row for batch in batches(book, prefixes, BATCH, steps, SEED) for row in batch]
     data = Dataset.from_dict({key: [getattr(row, key) for row in rows] for key in ("anchor", "positive")})
+    pairs_hash = sha256_value([[row.anchor, row.positive] for row in rows])
+    own_work = work / pairs_hash[:16]  # what was trained on other pairs is never gone on with
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(work),
+        output_dir=str(own_work),
         max_steps=steps,
         per_device_train_batch_size=BATCH,
         learning_rate=LEARNING_RATE,
@@ -71,12 +81,12 @@ def train(base: Path, target: Path, steps: int, work: Path) -> None:
         batch_sampler=_in_order,
     )
     loss = MultipleNegativesRankingLoss(model, scale=1 / TEMPERATURE)
-    trainer = SentenceTransformerTrainer(model=model, args=arguments, train_dataset=data, loss=loss)
-    trainer.train(resume_from_checkpoint=any(work.glob("checkpoint-*")))
+    trainer = Trainer(model=model, args=arguments, train_dataset=data, loss=loss)
+    trainer.train(resume_from_checkpoint=any(own_work.glob("checkpoint-*")))
     made = {
         "base_sha256": model_hash(base),
         "book_sha256": book.hash,
-        "pairs_sha256": sha256_value([[row.anchor, row.positive] for row in rows]),
+        "pairs_sha256": pairs_hash,
         "rank": RANK,
         "scale": ALPHA / RANK,
         "steps": steps,
@@ -87,6 +97,7 @@ def train(base: Path, target: Path, steps: int, work: Path) -> None:
         "date": date.today().isoformat(),
     }
     _write(model, target, made)
+    shutil.rmtree(own_work)
 
 
 def _in_order(dataset: Any, batch_size: int, drop_last: bool, **_: Any) -> Any:
@@ -116,8 +127,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args()
-    base = paths.models_dir() / "multilingual-e5-small"
-    train(base, options.out, options.steps, paths.cache_dir() / "training")
+    train(paths.models_dir() / DEFAULT_EMBEDDER, options.out, options.steps, paths.cache_dir() / "training")
 
 
 if __name__ == "__main__":

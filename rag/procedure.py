@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, Field, ValidationError
 
-from index.books import clause_list
-from index.clause_id import parse_clause_id
+from index.books import listed_clause
 from index.errors import ContractError, UnknownClause
+from index.strict_yaml import StrictLoader
 from rag.ruling import Part
 
 FOLDER = Path(__file__).resolve().parent / "procedures"
@@ -177,7 +177,7 @@ def _load(path: Path) -> tuple[Any, _Places]:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         if root is None:
             raise ContractError(f"{path.name} is empty; restore the file.")
-        return yaml.safe_load(text), _Places(path, root)
+        return yaml.load(text, Loader=StrictLoader), _Places(path, root)  # noqa: S506 - makes strings only
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ContractError(f"{path.name} cannot be read ({error}); restore the file.") from error
 
@@ -240,13 +240,11 @@ def _check_no_circle(procedures: Mapping[str, Procedure]) -> None:
 
 
 def _check_leaf(procedure: Procedure, leaf: Leaf, procedures: Mapping[str, Procedure], place: str) -> None:
-    known = clause_list(procedure.edition)
-    for clause in leaf.cites:
-        try:
-            if known and parse_clause_id(clause) not in known:
-                raise ContractError(f"{place}: the Laws of {procedure.edition} have no clause {clause}.")
-        except UnknownClause as error:
-            raise ContractError(f"{place}: {error}") from error
+    try:
+        for clause in leaf.cites:
+            listed_clause(clause, procedure.edition)
+    except UnknownClause as error:
+        raise ContractError(f"{place}: {error}") from error
     cited = {clause for sentence in leaf.sentences for clause in sentence.cites}
     if cited != set(leaf.cites):
         raise ContractError(f"{place}: cites and those of its sentences differ: {sorted(cited ^ set(leaf.cites))}.")

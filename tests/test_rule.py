@@ -166,6 +166,12 @@ def test_a_fault_is_told_with_file_and_line(write: Write, change: tuple[str, str
         read_procedures()
 
 
+def test_a_leaf_that_stands_twice_is_not_lost_silently(write: Write) -> None:
+    write(dry=DRY + DRY[DRY.index("  go-on:") :])
+    with pytest.raises(ContractError, match=r"dry\.yaml cannot be read .*the key go-on stands twice"):
+        read_procedures()
+
+
 def test_paths_do_not_run_in_circles(write: Write) -> None:
     write(dry=DRY.replace('"yes": go-on', '"yes": "->tea"'))
     with pytest.raises(ContractError, match="a path comes back to n1"):

@@ -19,22 +19,10 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from index.clause_id import ClauseId, parse_clause_id
 from index.errors import BookError, UnknownClause
+from index.strict_yaml import StrictLoader
 from index.types import Asked, Clause
 
 _MARKDOWN = MarkdownIt("commonmark").enable("table")
-
-
-# The base loader keeps every scalar a string: in YAML 1.1 a bare 31 is a number and 12E1 may be one.
-class _Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
-    """The base loader, but a key given twice is an error instead of the last one winning."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = [key for key in keys if keys.count(key) > 1]
-        if twice:
-            raise yaml.MarkedYAMLError(problem=f"the key {twice[0]} stands twice", problem_mark=node.start_mark)
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        return mapping
 
 
 def _or_none(empty: Any) -> Any:
@@ -106,7 +94,7 @@ def _read_clause(path: Path, lines: list[str], tokens: list[Token], offset: int)
 
 def _read_block(text: str, where: str) -> _Block:
     try:
-        return _Block.model_validate(yaml.load(text, Loader=_Loader) or {})  # noqa: S506 - makes strings only
+        return _Block.model_validate(yaml.load(text, Loader=StrictLoader) or {})  # noqa: S506 - makes strings only
     except yaml.YAMLError as error:
         raise BookError(f"{where}: the yaml block cannot be read ({error}).") from error
     except ValidationError as error:
