@@ -25,7 +25,7 @@ from filelock import FileLock, Timeout
 from index import paths
 from index.books import DEFAULT_BOOK, export_clause, list_books, read_book
 from index.errors import BadQuestion, BookError, ModelError, ServerError, TablelawError, UnknownClause
-from index.wording import find_shown
+from index.wording import find_shown, law_books
 from rag.cases import Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
@@ -155,22 +155,20 @@ def make_page(running: Running, book: str) -> gr.Blocks:
         with gr.Row():
             send = gr.Button(english["send"], variant="primary", elem_id="tl-send")
             fresh = gr.Button(english["new_case"], elem_id="tl-new")
-        others = gr.Dropdown(
-            choices=list(list_books()), value=book, label=english["book"], visible=len(list_books()) > 1, elem_id="tl-book"
-        )
+        others = gr.Dropdown(choices=[book], value=book, label=english["book"], visible=False, elem_id="tl-book")
         continues = gr.Checkbox(label=english["continue_case"], visible=False, elem_id="tl-continue")
         case = gr.HTML(elem_id="tl-case", value=case_html(None, "en"))
 
         def on_load(request: gr.Request) -> Iterator[tuple[Any, ...]]:
             lang = _lang(request)
-            text = strings(lang)
+            text, books = strings(lang), list(dict.fromkeys((book, *law_books())))
             for now in running.watch(_device(request)):
                 yield (
                     title_html(lang),
                     gr.update(label=text["ask_label"], placeholder=text["ask_placeholder"]),
                     gr.update(value=text["send"]),
                     gr.update(value=text["new_case"]),
-                    gr.update(label=text["book"], choices=list(list_books()), visible=len(list_books()) > 1),
+                    gr.update(label=text["book"], choices=books, visible=len(books) > 1),
                     gr.update(label=text["continue_case"], visible=now is not None),
                     case_html(now, lang),
                 )

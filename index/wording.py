@@ -5,6 +5,7 @@ Everything is matched by (edition, id): the same number of another edition is an
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -88,10 +89,15 @@ def _law_books(edition: str, source: str) -> Iterator[Book]:
 
 
 def _books(edition: str, kind: str) -> Iterator[Book]:
+    return (book for book in _readable() if (book.edition, book.kind) == (edition, kind))
+
+
+def law_books() -> tuple[str, ...]:
+    """Ids of the books that a question can be put to: those of laws, not commentary."""
+    return tuple(book.id for book in _readable() if book.kind == "law")
+
+
+def _readable() -> Iterator[Book]:
     for book_id in list_books():
-        try:
-            book = read_book(book_id)
-        except BookError:
-            continue  # told where it is opened by name; it must not stop the others
-        if (book.edition, book.kind) == (edition, kind):
-            yield book
+        with contextlib.suppress(BookError):  # told where it is opened by name; it must not stop the others
+            yield read_book(book_id)

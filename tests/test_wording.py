@@ -7,7 +7,7 @@ import pytest
 from index.books import read_book
 from index.clause_id import ClauseId
 from index.errors import UnknownClause
-from index.wording import Shown, comments, find_shown, shown, with_lines, wordings
+from index.wording import Shown, comments, find_shown, law_books, shown, with_lines, wordings
 from rag.desk import Ask, Desk, answer_whole, find
 from rag.page.render import law_html
 from tests.fakes import FakeEmbedder
@@ -94,6 +94,12 @@ def test_the_wording_in_the_language_of_the_question_comes_first(small_book: str
     book = read_book(small_book)
     assert [other.id for other in wordings(book, "ru")] == ["official-2017-ru", "official-2017-en", small_book]
     assert [other.id for other in wordings(book, "en")] == ["official-2017-en", small_book]
+
+
+def test_a_question_can_be_put_to_books_of_laws_only(small_book: str, home: Path) -> None:
+    make_official(home)
+    make_official(home, "comments-2017-en", kind="commentary")
+    assert law_books() == ("laws-2017-en", "official-2017-en", small_book)
 
 
 def test_commentary_never_lends_its_words(small_book: str, home: Path) -> None:
