@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := .venv/bin/pip --disable-pip-version-check --quiet
-EXTRAS := embed,test,lint
+EXTRAS := embed,eval,test,lint
 
 .PHONY: help serve test test-fakes lint bench train setup models llm clean
 
@@ -58,10 +58,10 @@ llm: ## try again to build llama-cpp-python
 system:
 	@tests/install-system-packages
 
-train: setup ## train the embedder on our own texts (about half an hour, resumable)
+train: setup ## train the embedder on our own texts (about an hour on 2 cores, resumable)
 	@$(PIP) install -c constraints.txt -e ".[train]"
 	@.venv/bin/tablelaw models fetch embedder
-	.venv/bin/python -m index.train
+	.venv/bin/python -m rag.train
 
 models: setup ## fetch all models
 	@.venv/bin/tablelaw models fetch

@@ -158,6 +158,9 @@ def make_page(running: Running, book: str) -> gr.Blocks:
         others = gr.Dropdown(choices=[book], value=book, label=english["book"], visible=False, elem_id="tl-book")
         continues = gr.Checkbox(label=english["continue_case"], visible=False, elem_id="tl-continue")
         case = gr.HTML(elem_id="tl-case", value=case_html(None, "en"))
+        # The page's script puts "turn fact=option" here and presses the button, when a chip or an answer is tapped.
+        set_box = gr.Textbox(elem_id="tl-set-box", container=False)
+        set_send = gr.Button(elem_id="tl-set-send")
 
         def on_load(request: gr.Request) -> Iterator[tuple[Any, ...]]:
             lang = _lang(request)
@@ -204,9 +207,31 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             trigger_mode="multiple",  # a second question may be sent while the first is being answered
             api_visibility="private",
         )
+        set_send.click(
+            _setter(running),
+            [set_box],
+            [case],
+            show_progress="hidden",
+            concurrency_limit=None,
+            trigger_mode="multiple",
+            api_visibility="private",
+        )
         fresh.click(on_new, None, shown, show_progress="hidden", api_visibility="private")
     page.queue(default_concurrency_limit=None)
     return page
+
+
+def _setter(running: Running) -> Callable[..., Iterator[str]]:
+    def on_set(what: str, request: gr.Request) -> Iterator[str]:
+        """Rule a turn anew: ``what`` is ``turn fact=option``, as a chip or an answer button has it."""
+        turn, _, setting = what.partition(" ")
+        fact, _, option = setting.partition("=")
+        if turn.isdigit():
+            running.change(_device(request), int(turn), fact, option)
+        for now in running.watch(_device(request)):
+            yield case_html(now, _lang(request))
+
+    return on_set
 
 
 def serve_page(port: int, book: str | None = None, llm: str | None = None, tell: Tell | None = None) -> None:

@@ -314,25 +314,33 @@ def procedure_show(procedure_id: str, as_json: bool) -> None:
 )
 @click.option("--split", default="dev", show_default=True, type=click.Choice(["train", "dev", "test"]))
 @click.option("--mode", default="retrieval", show_default=True, type=click.Choice(["retrieval", "answers", "all"]))
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the report there, as Markdown and CSV.")
+@LLM
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the report there: Markdown, CSV, plots.")
 @JSON
-def evaluate_(files: tuple[Path, ...], split: str, mode: str, out: Path | None, as_json: bool) -> None:
-    """Measure the search on gold rulings, beside the embedder and BM25 alone."""
-    if mode != "retrieval":
-        raise click.ClickException("Answers are not measured yet: leave --mode out.")
-    from eval.run import SHOWN, evaluate, write_report
+def evaluate_(files: tuple[Path, ...], split: str, mode: str, llm: str | None, out: Path | None, as_json: bool) -> None:
+    """Measure search and answers on gold rulings; exit code 1 when something got worse than what was accepted."""
+    try:
+        from eval.run import evaluate
+    except ImportError as error:
+        raise click.ClickException(f'eval needs more libraries ({error}); run: pip install ".[eval]"') from error
+    from eval.report import print_report, write_report
     from rag.desk import open_desk
 
-    with Bar("Searching") as bar:
-        lines = evaluate(open_desk("none", err, bar.progress), files, split, bar.progress)  # type: ignore[arg-type]
+    with Bar("Measuring") as bar:
+        desk = open_desk("none" if mode == "retrieval" else llm, err, bar.progress)
+        report = evaluate(desk, files, split, mode, bar.progress)  # type: ignore[arg-type]
     if out:
-        write_report(lines, out)
-    rates = [{"system": line.system, "questions": line.part, **{m: asdict(r) for m, r in line.rates.items()}} for line in lines]
+        write_report(report, out)
     if as_json:
+        rates = [
+            {"system": line.system, "questions": line.part, **{m: asdict(r) for m, r in line.rates.items()}}
+            for line in report.lines
+        ]
         _print_json(rates)
     else:
-        rows = [{"system": x.system, "questions": x.part, **{m: str(x.rates[m]) for m in SHOWN}} for x in lines]
-        print_table(rows, ("system", "questions", "clause recall@5", "law recall@5", "all-hit@5", "MRR"))
+        print_report(report)
+    if report.failed:
+        raise click.ClickException("Something got worse than what was accepted: see FAIL above, or eval/expected.yaml.")
 
 
 def main(argv: list[str] | None = None) -> None:

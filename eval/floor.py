@@ -22,9 +22,9 @@ from index.books import DEFAULT_BOOK, read_book
 from index.embedder import Vectors
 from index.search import cosines
 from index.store import SearchIndex, open_index
+from index.terms import with_terms
 from rag.calibration import PATH, judge
 from rag.models import open_embedder
-from rag.question import with_terms
 
 KEEP = 0.995
 """Share of covered questions that must stay above the floor: a false refusal costs more than an idle quote."""

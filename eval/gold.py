@@ -39,7 +39,9 @@ class Gold(BaseModel, extra="forbid", frozen=True):
     ``must_cite`` is a list of sets of alternatives: of each set an answer cites at least one id. ``say`` likewise: of each set
     of regular expressions one matches a right answer (case ignored); ``never_say`` matches wrong ones. ``answerable`` is
     ``needs-fact`` where the ruling hangs on a fact that was not told, ``no`` where the Laws do not answer; a false premise is
-    ``no`` with the clause in ``must_cite`` that says otherwise.
+    ``no`` with the clause in ``must_cite`` that says otherwise. ``procedure``: those by any of which it is rightly ruled, the
+    best first (none: no procedure covers it); ``facts``: what the question states of their facts; ``asks``: the facts any of
+    which is the missing one; ``then``: the procedure of a second irregularity in the same story.
     """
 
     id: str
@@ -58,8 +60,10 @@ class Gold(BaseModel, extra="forbid", frozen=True):
     missing_fact: str
     difficulty: Literal["easy", "medium", "hard"]
     why: str
-    procedure: str | None = None
+    procedure: list[str] = []
     facts: dict[str, str] = {}
+    asks: list[str] = []
+    then: str = ""
 
     @property
     def must(self) -> tuple[frozenset[ClauseId], ...]:

@@ -1,63 +1,61 @@
-"""Retrieval metrics by clause and by law. ``ranked`` is what was found, best first; what is missing counts 0.
+"""Retrieval metrics by clause and by law, computed by ir-measures. ``ranked`` is what was found, best first.
 
-``must`` is a tuple of sets of alternatives (see `eval.gold.Gold`): a set is hit at k when one of its ids is among the first k.
-The same measures at the level of laws take an id for its law (a definition for itself).
+``must`` is a tuple of sets of alternatives (see `eval.gold.Gold`): a set is hit by the first of its ids that is found; what is
+missing counts 0. The same measures at the level of laws take an id for its law (a definition for itself).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import ir_measures
 import numpy as np
+from ir_measures import RR, R, Success, nDCG
 
 from index.clause_id import ClauseId
 
 Must = Sequence[frozenset[ClauseId]]
+CUTS = (1, 3, 5, 10)
 RESAMPLES = 2000
 """Bootstrap samples behind an interval."""
+_MEASURES = {**{f"recall@{k}": Success @ k for k in CUTS}, "sets@5": R @ 5, "MRR": RR, "nDCG@10": nDCG @ 10}
 
 
-def recall(ranked: Sequence[ClauseId], must: Must, k: int) -> float:
-    """1 when a deciding clause is among the first ``k``: ``max over sets of [set & ranked[:k]]``."""
-    top = set(ranked[:k])
-    return float(any(top & alternatives for alternatives in must))
+def measure(ranked: Sequence[ClauseId], must: Must) -> Mapping[str, float]:
+    """The measures of one ranking.
 
-
-def set_recall(ranked: Sequence[ClauseId], must: Must, k: int) -> float:
-    """Share of the sets hit among the first ``k``: ``|{s: s & ranked[:k]}| / |must|``."""
-    top = set(ranked[:k])
-    return sum(bool(top & alternatives) for alternatives in must) / len(must) if must else 0.0
-
-
-def all_hit(ranked: Sequence[ClauseId], must: Must, k: int) -> float:
-    """1 when every set is hit among the first ``k``."""
-    return float(bool(must) and set_recall(ranked, must, k) == 1.0)
-
-
-def reciprocal_rank(ranked: Sequence[ClauseId], must: Must) -> float:
-    """``1 / rank`` of the first deciding clause, 0 when there is none."""
-    for rank, clause in enumerate(ranked, start=1):
-        if any(clause in alternatives for alternatives in must):
-            return 1.0 / rank
-    return 0.0
-
-
-def ndcg(ranked: Sequence[ClauseId], must: Must, k: int) -> float:
-    """Normalised discounted cumulative gain at ``k`` (Järvelin and Kekäläinen 2002, binary relevance).
-
-    Each set gains 1 once, at its first hit, divided by ``log2(rank + 1)``; the ideal hits one set after the other.
+    - ``recall@k``: 1 when a set is hit among the first k, ``max over sets of [set & ranked[:k]]``;
+    - ``sets@5``: share of the sets hit, ``|{s: s & ranked[:5]}| / |must|``; ``all-hit@5``: 1 when every set is hit;
+    - ``MRR``: ``1 / rank`` of the first hit, averaged over questions by `rate`;
+    - ``nDCG@10``: normalised discounted cumulative gain (Järvelin and Kekäläinen 2002): each set gains 1 once, at its first
+      hit, divided by ``log2(rank + 1)``; the ideal hits one set after the other.
     """
-    open_sets = list(must)
-    gain = 0.0
-    for rank, clause in enumerate(ranked[:k], start=1):
-        hit = next((alternatives for alternatives in open_sets if clause in alternatives), None)
-        if hit is not None:
-            open_sets.remove(hit)
-            gain += 1.0 / math.log2(rank + 1)
-    ideal = sum(1.0 / math.log2(rank + 1) for rank in range(1, min(len(must), k) + 1))
-    return gain / ideal if ideal else 0.0
+    names = dict.fromkeys((*_MEASURES, "all-hit@5"), 0.0)
+    if not must:
+        return names
+    documents = _documents(ranked, must)
+    qrels = [ir_measures.Qrel("q", _set_name(number), 1) for number in range(len(must))]
+    run = [ir_measures.ScoredDoc("q", document, -float(rank)) for rank, document in enumerate(documents)]
+    if run:
+        found = {str(one.measure): float(one.value) for one in ir_measures.iter_calc(_MEASURES.values(), qrels, run)}
+        names |= {name: found[str(one)] for name, one in _MEASURES.items()}
+    return {**names, "all-hit@5": float(names["sets@5"] == 1.0)}
+
+
+def _documents(ranked: Sequence[ClauseId], must: Must) -> list[str]:
+    """The ranking as documents: the first hit of a set stands for it, so that a second alternative gains nothing."""
+    still_open = dict(enumerate(must))
+    documents = []
+    for clause in ranked:
+        hit = next((number for number, alternatives in still_open.items() if clause in alternatives), None)
+        documents.append(str(clause) if hit is None else _set_name(hit))
+        still_open.pop(hit, None)  # type: ignore[arg-type]
+    return documents
+
+
+def _set_name(number: int) -> str:
+    return f"set {number}"
 
 
 def by_law(ids: Sequence[ClauseId]) -> tuple[ClauseId, ...]:

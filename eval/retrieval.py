@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.gold import Gold
-from eval.metrics import Rate, all_hit, by_law, must_by_law, ndcg, rate, recall, reciprocal_rank, set_recall
+from eval.metrics import Rate, by_law, measure, must_by_law, rate
 from index.clause_id import ClauseId
 from index.embedder import Progress
 from index.errors import BookError
@@ -20,7 +20,6 @@ from rag.desk import Desk, find
 
 DEPTH = 10
 """Clauses looked at."""
-CUTS = (1, 3, 5, 10)
 SYSTEMS = ("Tablelaw", "embedder alone", "BM25 alone")
 """The product, and its peers: the nearest clause texts, without asked-as lines; the words, over all that is indexed."""
 
@@ -63,17 +62,15 @@ def _best(index: SearchIndex, rows: NDArray[np.float32]) -> tuple[ClauseId, ...]
 
 
 def measures(found: Iterable[Found]) -> dict[str, Rate]:
-    """All measures over what one system found, each with its interval."""
-    rows = list(found)
-    table: dict[str, Callable[[Found], float]] = {}
-    for k in CUTS:
-        table[f"clause recall@{k}"] = lambda f, k=k: recall(f.ranked, f.gold.must, k)  # type: ignore[misc]
-        table[f"law recall@{k}"] = lambda f, k=k: recall(by_law(f.ranked), must_by_law(f.gold.must), k)  # type: ignore[misc]
-    table["sets of clauses@5"] = lambda f: set_recall(f.ranked, f.gold.must, 5)
-    table["all-hit@5"] = lambda f: all_hit(f.ranked, f.gold.must, 5)
-    table["MRR"] = lambda f: reciprocal_rank(f.ranked, f.gold.must)
-    table["nDCG@10"] = lambda f: ndcg(f.ranked, f.gold.must, 10)
-    return {name: rate([measure(row) for row in rows]) for name, measure in table.items()}
+    """All measures over what one system found, each with its interval: by clause, and by law (``law recall@5``)."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for row in found:
+        for name, value in measure(row.ranked, row.gold.must).items():
+            values[f"clause {name}" if name.startswith("recall") else name].append(value)
+        for name, value in measure(by_law(row.ranked), must_by_law(row.gold.must)).items():
+            if name.startswith("recall"):
+                values[f"law {name}"].append(value)
+    return {name: rate(of_all) for name, of_all in values.items()}
 
 
 def by(found: Iterable[Found], key: Callable[[Gold], str]) -> dict[str, list[Found]]:

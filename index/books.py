@@ -14,6 +14,7 @@ from index.clause_id import ClauseId, parse_clause_id
 from index.errors import BookError, UnknownClause
 from index.hashing import sha256_folder
 from index.readers import READERS
+from index.stories import read_stories, with_stories
 from index.types import Book, Clause
 
 DEFAULT_BOOK = "laws-2017-en"
@@ -46,7 +47,7 @@ def _read(folder: Path, digest: str) -> Book:
             in_force=bool(meta["in_force"]),
             folder=folder,
             hash=digest,
-            clauses=reader(files),
+            clauses=with_stories(reader(files), read_stories(folder)),
             sources=tuple(str(source["name"]) for source in meta.get("sources", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:

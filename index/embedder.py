@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +18,8 @@ Progress = Callable[[int, int], None]
 """Called with (done, total) while something long is under way."""
 
 Vectors = NDArray[np.float32]
+Chances = Mapping[str, Mapping[str, float]]
+"""Question -> option -> probability (`index.heads`)."""
 
 DEFAULT_EMBEDDER = "multilingual-e5-small"
 """Folder of the default embedder among the models."""
@@ -44,6 +46,10 @@ class Embedder(Protocol):
 
     def count_tokens(self, text: str, kind: str) -> int:
         """Tokens the model would read for the text, prefix and special tokens included."""
+        ...
+
+    def read(self, text: str) -> Chances | None:
+        """Question -> option -> probability, as the heads read the text (`index.heads`); ``None`` without heads."""
         ...
 
 
@@ -75,7 +81,10 @@ class SentenceTransformerEmbedder:
         self.name = Path(source).name
         base = model_hash(Path(source)) if Path(source).exists() else str(source)
         part = trained_part_for(base)
-        self.trained_part = apply_trained_part(self._model[0].auto_model, part) if part else None
+        self.trained_part: str | None = None
+        self._heads: Any = None
+        if part:
+            self.trained_part, self._heads = apply_trained_part(self._model[0].auto_model, part)
         self.hash = sha256_value([base, self.trained_part]) if part else base
         self.dimension = int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
@@ -100,6 +109,20 @@ class SentenceTransformerEmbedder:
             if progress:
                 progress(min(start + BATCH, len(order)), len(order))
         return out
+
+    def read(self, text: str) -> Chances | None:
+        """See `Embedder.read`."""
+        if self._heads is None:
+            return None
+        with self._lock:
+            states = self._model.encode(self.prefixes["query"] + text, output_value="token_embeddings", prompt="")
+            (found,) = self._heads.read(states[None], states.new_ones(1, len(states)))
+        return dict(found)
+
+    def save(self, folder: Path) -> None:
+        """Write the model, the trained part in its weights, as a SentenceTransformer folder for other programs."""
+        with self._lock:
+            self._model.save(str(folder), create_model_card=False)
 
     def count_tokens(self, text: str, kind: str) -> int:
         """See `Embedder.count_tokens`."""

@@ -145,6 +145,12 @@ def translate_terms(text: str, source: str, target: str) -> str:
     return " ".join(dict.fromkeys(found))
 
 
+def with_terms(text: str, lang: str, book_lang: str) -> str:
+    """The text to search with: for a book in another language, followed by the terms of the Laws that it contains."""
+    terms = translate_terms(text, lang, book_lang) if lang != book_lang else ""
+    return f"{text} ({terms})" if terms else text
+
+
 @lru_cache(maxsize=4)
 def _forms(source: str, target: str) -> dict[tuple[str, ...], str]:
     """The stems of each form in the source language -> the name in the target language; names win, then the first named."""

@@ -15,6 +15,8 @@ from index.hashing import sha256_file
 
 FILE = Path(__file__).resolve().parent / "trained" / "e5-small-lora.safetensors"
 """The part that comes with the program."""
+HEADS_PREFIX = "heads."
+"""Tensors so named are the heads' (`index.heads`), the others the low-rank changes."""
 
 
 def trained_part_for(base_hash: str, path: Path = FILE) -> Path | None:
@@ -30,20 +32,26 @@ def read_metadata(path: Path) -> dict[str, Any]:
 
     try:
         with safe_open(path, framework="np") as part:
-            return dict(json.loads((part.metadata() or {})["made"]))
+            metadata = part.metadata() or {}
+            return {**json.loads(metadata["made"]), "options": json.loads(metadata.get("options", "{}"))}
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path} is damaged ({error}); restore the file.") from error
 
 
-def apply_trained_part(transformer: Any, path: Path) -> str:
-    """Add the changes to the layers of a transformer (a torch module); gives the SHA-256 of the part."""
+def apply_trained_part(transformer: Any, path: Path) -> tuple[str, Any]:
+    """Add the changes to the layers of a transformer (a torch module); gives the part's SHA-256 and its heads, if any."""
     import torch
     from safetensors.torch import load_file
 
+    from index.heads import heads_from
+
     tensors = load_file(path)
-    scale = float(read_metadata(path)["scale"])
+    metadata = read_metadata(path)
+    of_heads = {key[len(HEADS_PREFIX) :]: value for key, value in tensors.items() if key.startswith(HEADS_PREFIX)}
+    layers = {key.rsplit(".", 1)[0] for key in tensors if not key.startswith(HEADS_PREFIX)}
+    scale = float(metadata["scale"])
     with torch.no_grad():
-        for name in sorted({key.rsplit(".", 1)[0] for key in tensors}):
+        for name in sorted(layers):
             change = tensors[f"{name}.B"].float() @ tensors[f"{name}.A"].float()
             transformer.get_submodule(name).weight += scale * change
-    return sha256_file(path)
+    return sha256_file(path), heads_from(metadata["options"], of_heads) if of_heads else None

@@ -13,20 +13,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from index.bm25 import Bm25
-from index.books import DEFAULT_BOOK, clause_list, read_book
+from index.books import DEFAULT_BOOK, EDITION_IN_FORCE, clause_list, read_book
 from index.clause_id import ClauseId
 from index.embedder import Embedder, Progress
 from index.errors import BackendError, ContractError, ModelError
+from index.lessons import IRREGULARITY
 from index.search import Ranking, rank
 from index.store import Say, SearchIndex, open_index
+from index.terms import with_terms
 from index.types import Book, Clause, Hit
 from index.wording import Shown, shown, with_lines, wordings
 from rag.backends import Backend, open_backend
 from rag.calibration import Calibration, calibration_for
+from rag.decide import NONE_OF_THESE, Decided, decide
 from rag.generate import CONTEXT_CLAUSES, generate
 from rag.models import open_embedder
-from rag.question import Question, read_question, with_terms
-from rag.ruling import LawCard, Ruling, Sentence, State, Status, Timings, Turn
+from rag.question import Question, read_question
+from rag.reading import Reading
+from rag.rule import From
+from rag.ruled import to_ruling
+from rag.ruling import NO_MODEL, AskedFact, LawCard, Ruling, Sentence, State, Status, Timings, Turn, card
 from rag.strings import strings
 
 QUOTED_CLAUSES = 2
@@ -35,7 +41,6 @@ NEAREST_WHEN_NOT_COVERED = 3
 """Cards shown beside "the book does not cover it", in case it does after all."""
 EARLIER_QUESTIONS = 2
 """Questions of the same case that the model sees before the new one: more would not fit its context."""
-NO_MODEL = "none"
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ class Ask:
     lang: str = "auto"
     facts: Mapping[str, str] = field(default_factory=dict)
     state: State | None = None
+    sources: Mapping[str, From] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,8 +118,6 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     Raises `BadQuestion`, `BookError`, `ContractError`, `IndexFault`; a failing model is no error but ends in quotes.
     """
     started = time.perf_counter()
-    if ask.facts:
-        raise ContractError(f'No procedure uses the fact "{next(iter(ask.facts))[:40]}"; leave --fact out.')
     read_question(ask.question, ask.lang)  # a bad question is refused before an index is built for it
     state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
     index = desk.index_of(ask.book or state.book)
@@ -128,14 +132,49 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     yield Update(draft, done=False)
 
     floor = calibration_for(desk.embedder.hash)
-    if floor and not floor.covers(ranking):
+    decided = _decided(desk, ask, state, index, floor)
+    if floor and not floor.covers(ranking) and not (decided and decided.outcome):
         yield _finish(_not_covered(draft), clock)
+        return
+    if decided:
+        yield _finish(_ruled(draft, decided), clock)
         return
     backend, notice = _usable_backend(desk.backend, index.book, floor, question.lang)
     if backend is None:
         yield _finish(_quote(draft), clock, notice)
         return
     yield from _generated(desk, backend, index.book, question, earlier, draft, [law.clause for law in laws], clock)
+
+
+def _decided(desk: Desk, ask: Ask, state: State, index: SearchIndex, calibration: Calibration | None) -> Decided | None:
+    """What the procedures make of the question, where they are of the book's edition."""
+    thresholds = calibration.reading if calibration else None
+
+    def read(text: str) -> Reading | None:
+        told = _read(text, ask.lang, index.book, index.bm25)
+        chances = desk.embedder.read(told.search_text) if thresholds else None
+        return Reading(chances, thresholds) if chances and thresholds else None
+
+    if index.book.edition != EDITION_IN_FORCE:
+        if ask.facts:
+            raise ContractError(f"Procedures rule by the Laws of {EDITION_IN_FORCE} only; leave --fact out.")
+        return None
+    return decide(ask.question, state, ask.facts, read, ask.sources)
+
+
+def _ruled(draft: Ruling, decided: Decided) -> Ruling:
+    """The draft with what a procedure rules or asks; its clauses lead the law cards."""
+    state = replace(draft.state, facts=dict(decided.facts))
+    if decided.outcome is None:
+        text = strings(draft.lang)["ask_irregularity"]
+        asked = AskedFact(IRREGULARITY, text, (*decided.candidates, NONE_OF_THESE))
+        return replace(
+            draft, status="ask", answer=text, ask=(asked,), state=state, candidates=decided.candidates, model=NO_MODEL
+        )
+    ruling = to_ruling(decided.outcome, draft.lang)
+    cited = {law.id for law in ruling.laws}
+    laws = (*ruling.laws, *(law for law in draft.laws if law.id not in cited))
+    return replace(ruling, question=draft.question, book=draft.book, laws=laws, state=state, candidates=decided.candidates)
 
 
 def answer_whole(desk: Desk, ask: Ask) -> Update:
@@ -214,12 +253,6 @@ def _draft(
         model=backend.name if backend else NO_MODEL,
         timings=clock.timings(),
     )
-
-
-def card(law: Shown, score: float) -> LawCard:
-    """The law card of a clause."""
-    book, clause = law.book, law.clause
-    return LawCard(str(clause.id), book.heading_path(clause), clause.text, score, book.id, book.wording)
 
 
 def _generated(  # noqa: PLR0913, PLR0917 - all that an answer is made of

@@ -12,7 +12,6 @@ import cyrtranslit
 from index.bm25 import STOP_WORDS, split_words, stem
 from index.clause_id import ClauseId, find_clause_ids
 from index.errors import BadQuestion
-from index.terms import translate_terms
 from rag.strings import strings
 
 MAX_CHARS = 4000
@@ -59,12 +58,6 @@ def read_question(text: Any, lang: str = "auto", knows: Callable[[str], bool] | 
 
 def _bad(key: str, **values: str) -> BadQuestion:
     return BadQuestion(strings("en")[key].format(**values), key, values)
-
-
-def with_terms(text: str, lang: str, book_lang: str) -> str:
-    """The text to search with: for a book in another language, followed by the terms of the Laws that it contains."""
-    terms = translate_terms(text, lang, book_lang) if lang != book_lang else ""
-    return f"{text} ({terms})" if terms else text
 
 
 def to_cyrillic(text: str) -> str:

@@ -7,12 +7,13 @@ import time
 from index.books import DEFAULT_BOOK, read_book
 from index.clause_id import parse_clause_id
 from index.wording import shown, wordings
-from rag.desk import NO_MODEL, card
 from rag.rule import Outcome
-from rag.ruling import AskedFact, LawCard, Ruling, Sentence, State, Status, Timings
+from rag.ruling import NO_MODEL, AskedFact, LawCard, Ruling, Sentence, State, Status, Timings, card
 
-CONFIDENT = 1.0
-"""Confidence of a fact that was stated; presumed ones have none."""
+TOLD_AT_ONCE = ("now", "options")
+"""Parts that make up the answer's text; what comes later or is to be said stands in the sentences."""
+PRESUMED_AS = "read"
+"""How the contract names what is presumed or set by the ruling before; its confidence is null."""
 
 
 def to_ruling(outcome: Outcome, lang: str) -> Ruling:
@@ -32,7 +33,7 @@ def to_ruling(outcome: Outcome, lang: str) -> Ruling:
         book=DEFAULT_BOOK,
         edition=procedure.edition,
         status=status,
-        answer=question or " ".join(sentence.text for sentence in sentences),
+        answer=question or " ".join(sentence.text for sentence in sentences if sentence.part in TOLD_AT_ONCE),
         sentences=sentences,
         cites=cites,
         laws=laws,
@@ -41,16 +42,16 @@ def to_ruling(outcome: Outcome, lang: str) -> Ruling:
             "id": procedure.id,
             "facts": {
                 step.fact: {
-                    "value": step.option,
-                    "from": "stated" if step.source == "stated" else "read",
-                    "confidence": CONFIDENT if step.source != "presumed" else None,
+                    "value": step.known.option,
+                    "from": PRESUMED_AS if step.known.source in {"presumed", "set"} else step.known.source,
+                    "confidence": step.known.confidence,
                 }
                 for step in outcome.path
             },
             "path": [step.fact for step in outcome.path],
         },
         then=tuple(to_ruling(one, lang) for one in outcome.then),
-        state=State(DEFAULT_BOOK, lang, facts={step.fact: step.option for step in outcome.path if step.source == "stated"}),
+        state=State(DEFAULT_BOOK, lang, facts={s.fact: s.known.option for s in outcome.path if s.known.source == "stated"}),
         model=NO_MODEL,
         timings=Timings(0.0, None, None, total),
     )

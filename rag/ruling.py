@@ -6,7 +6,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from index.errors import ContractError
+from index.wording import Shown
 
+NO_MODEL = "none"
+"""Name of the model where none wrote the answer."""
 Status = Literal["ruling", "judgement", "ask", "quote", "not-covered"]
 Part = Literal["now", "options", "later", "say"]
 STATE_VERSION = 1
@@ -31,6 +34,12 @@ class LawCard:
     score: float
     book: str
     source: str
+
+
+def card(law: Shown, score: float) -> LawCard:
+    """The law card of a clause."""
+    book, clause = law.book, law.clause
+    return LawCard(str(clause.id), book.heading_path(clause), clause.text, score, book.id, book.wording)
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,10 @@ class State:
 
 @dataclass(frozen=True)
 class Ruling:
-    """The answer to one question. While it grows, each snapshot holds what has been checked so far and nothing else."""
+    """The answer to one question. While it grows, each snapshot holds what has been checked so far and nothing else.
+
+    ``candidates`` are the procedures that may rule, the likeliest first: for the page, not part of the contract.
+    """
 
     question: str
     lang: str
@@ -90,14 +102,21 @@ class Ruling:
     state: State
     model: str
     timings: Timings
+    candidates: tuple[str, ...] = ()
 
 
 def to_json(ruling: Ruling) -> dict[str, Any]:
     """The contract's form, keys in its order."""
     data = asdict(ruling)
+    del data["candidates"]
     data["state"] = state_to_json(ruling.state)
     data["then"] = [to_json(second) for second in ruling.then]
     return data
+
+
+def to_page_json(ruling: Ruling) -> dict[str, Any]:
+    """What a case keeps of a ruling: the contract's form and the candidates."""
+    return {**to_json(ruling), "candidates": list(ruling.candidates)}
 
 
 def state_to_json(state: State) -> dict[str, Any]:

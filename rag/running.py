@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from index.errors import TablelawError
+from index.lessons import IRREGULARITY
 from rag.backends import Backend
 from rag.cases import INTERRUPTED, Case, Cases
 from rag.desk import Ask, Desk, answer
 from rag.prompt import Prompt
-from rag.ruling import to_json
+from rag.rule import From
+from rag.ruling import to_page_json
 
 WATCH_SECONDS = 1.0
 """A watcher wakes at least this often, to notice that its page has gone."""
@@ -38,11 +40,31 @@ class Running:
         ask = Ask(question, book, "auto", {}, before.state if before else None)
         threading.Thread(target=self._run, args=(turn_id, ask, stop), daemon=True, name=f"answer-{turn_id}").start()
 
+    def change(self, device: str, turn_id: int, fact: str, option: str) -> None:
+        """Rule a turn anew with a fact answered or changed, or by another irregularity.
+
+        A turn that the device does not show, or that is still under way, is left as it is.
+        """
+        case = self._cases.shown(device)
+        turns = case.turns if case else ()
+        place = next((k for k, turn in enumerate(turns) if turn.id == turn_id and turn.done and turn.ruling), None)
+        if case is None or place is None:
+            return
+        turn, before = turns[place], Case(case.id, turns[:place]).state
+        ruling = turn.ruling or {}
+        given, sources = _with_fact(ruling, fact, option)
+        stop = threading.Event()
+        with self._changed:
+            self._cases.save_turn(turn_id, ruling, "", done=False)
+            self._open[turn_id] = stop
+        ask = Ask(turn.question, ruling["book"], "auto", given, before, sources)
+        threading.Thread(target=self._run, args=(turn_id, ask, stop), daemon=True, name=f"answer-{turn_id}").start()
+
     def _run(self, turn_id: int, ask: Ask, stop: threading.Event) -> None:
         so_far: dict[str, Any] | None = None
         try:
             for update in answer(_stoppable(self._desk(), stop), ask):
-                so_far = to_json(update.ruling)
+                so_far = to_page_json(update.ruling)
                 self._cases.save_turn(turn_id, so_far, update.notice, update.done)
                 self._tell()
         except TablelawError as error:
@@ -91,6 +113,17 @@ class Running:
             with self._changed:
                 if self._version == seen:
                     self._changed.wait(WATCH_SECONDS)
+
+
+def _with_fact(ruling: Mapping[str, Any], fact: str, option: str) -> tuple[dict[str, str], dict[str, From]]:
+    """The facts given so far and the new one, and how each is known; another irregularity begins with none."""
+    if fact == IRREGULARITY:
+        return {IRREGULARITY: option}, {}
+    known = ruling["procedure"]["facts"] if ruling["procedure"] else {}
+    given = {**ruling["state"]["facts"], fact: option}
+    sources: dict[str, From] = {name: known[name]["from"] for name in given if name in known}
+    is_asked = any(asked["fact"] == fact for asked in ruling["ask"])
+    return given, {**sources, fact: "answered" if is_asked else "changed"}
 
 
 class _Stoppable:

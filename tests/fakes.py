@@ -37,6 +37,9 @@ class FakeEmbedder:
             progress(len(texts), len(texts))
         return out / np.linalg.norm(out, axis=1, keepdims=True)
 
+    def read(self, text: str) -> dict[str, dict[str, float]] | None:
+        return None
+
     def count_tokens(self, text: str, kind: str) -> int:
         return len(text.split()) + 2
 

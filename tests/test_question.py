@@ -6,7 +6,8 @@ import pytest
 
 from index.bm25 import stem
 from index.errors import BadQuestion
-from rag.question import MAX_CHARS, read_question, with_terms
+from index.terms import with_terms
+from rag.question import MAX_CHARS, read_question
 
 RUSSIAN_BOOK = {stem(word) for word in ("заход", "делать", "карта")}
 

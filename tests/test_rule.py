@@ -99,13 +99,13 @@ def test_the_first_fact_that_is_not_known_is_asked(write: Write) -> None:
 def test_a_presumed_fact_is_taken_and_told_so_but_what_is_stated_wins(write: Write) -> None:
     write()
     presumed, stated = rule("tea", {"spilled": "yes"}), rule("tea", {"spilled": "yes", "who": "north"})
-    assert [(step.fact, step.option, step.source) for step in presumed.path] == [
+    assert [(step.fact, step.known.option, step.known.source) for step in presumed.path] == [
         ("spilled", "yes", "stated"),
         ("who", "south", "presumed"),
     ]
     assert to_ruling(presumed, "en").status == "judgement"
     assert to_ruling(stated, "en").status == "ruling"
-    assert to_ruling(stated, "en").answer == "A new deck is brought. Please wait."
+    assert to_ruling(stated, "en").answer == "A new deck is brought."
 
 
 def test_a_link_goes_on_in_another_procedure_without_asking_twice(write: Write) -> None:

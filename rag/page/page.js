@@ -43,7 +43,15 @@
       open(cite.getAttribute("href"));
       return;
     }
-    const card = event.target.closest?.("summary")?.closest("details.tl-card");
+    const set = event.target.closest?.("button.tl-set");
+    const carrier = document.querySelector("#tl-set-box textarea, #tl-set-box input");
+    if (set && carrier) {
+      carrier.value = `${set.dataset.turn} ${set.dataset.set}`;
+      carrier.dispatchEvent(new Event("input", { bubbles: true }));
+      setTimeout(() => document.getElementById("tl-set-send")?.click(), 0);
+      return;
+    }
+    const card = event.target.closest?.("summary")?.closest("details[data-key]");
     if (card) chosen.set(card.dataset.key, !card.open); // the click toggles it after this
     const example = event.target.closest?.("button.tl-example");
     const box = document.querySelector("#tl-question textarea");
@@ -58,7 +66,7 @@
   new MutationObserver(() => {
     const lang = document.querySelector("#tl-title h1")?.lang;
     if (lang) document.documentElement.lang = lang;
-    for (const card of document.querySelectorAll("details.tl-card")) {
+    for (const card of document.querySelectorAll("details[data-key]")) {
       const wanted = chosen.get(card.dataset.key);
       if (wanted !== undefined && card.open !== wanted) card.open = wanted;
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from index.books import EDITION_IN_FORCE
 from index.user_books import is_imported
 from index.wording import Shown, comments, shown, wordings
 from rag.cases import INTERRUPTED, Case
+from rag.page.procedure_view import ProcedureView, view
 from rag.strings import authority, languages, strings
 
 FOLDER = Path(__file__).resolve().parent
@@ -60,12 +63,25 @@ def case_html(case: Case | None, lang: str) -> str:
         line = authority(language, ruling["edition"], ruling["laws"][0]["source"]) if ruling and ruling["laws"] else ""
         notice = strings(language)[INTERRUPTED] if turn.notice == INTERRUPTED else turn.notice
         turns.append({"id": turn.id, "question": turn.question, "ruling": ruling, "notice": notice, "done": turn.done,
-                      "lang": language, "text": strings(language), "authority": line})  # fmt: skip
+                      "lang": language, "text": strings(language), "authority": line, "view": _view(ruling, language),
+                      "then": list(_then(ruling, language))})  # fmt: skip
     return (
         _templates()
         .get_template("case.html")
         .render(turns=turns, text=strings(lang), examples=EXAMPLES, in_force=EDITION_IN_FORCE)
     )
+
+
+def _view(ruling: dict[str, Any] | None, lang: str) -> ProcedureView | None:
+    return view(ruling, ruling.get("candidates", ()), lang, ruling["state"]["facts"]) if ruling else None
+
+
+def _then(ruling: dict[str, Any] | None, lang: str) -> Iterator[dict[str, Any]]:
+    """The rulings that follow, with their views, and those that follow them."""
+    for second in ruling["then"] if ruling else ():
+        if shown := view(second, (), lang, {}):
+            yield {"ruling": second, "view": replace(shown, candidates=())}
+        yield from _then(second, lang)
 
 
 def title_html(lang: str) -> str:

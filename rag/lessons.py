@@ -1,0 +1,57 @@
+"""What the heads are taught (`index.lessons`), from facts, procedures and the table stories of the default book."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from index.books import DEFAULT_BOOK, read_book
+from index.lessons import IRREGULARITY, NOT_STATED, Labels, Lessons, Taught
+from index.stories import Story, read_stories
+from rag.procedure import LINK, Fact, Procedure, read_facts, read_procedures
+
+
+def lessons() -> Lessons:
+    """All of them."""
+    facts, procedures = read_facts(), read_procedures()
+    irregularity = {p.id: [p.title.en, *p.recognise.en, *p.recognise.ru] for p in procedures.values()}
+    questions = {IRREGULARITY: Taught("What happened?", {**irregularity, NOT_STATED: []})}
+    questions |= {fact.id: _taught(fact) for fact in facts.values()}
+    stories = read_stories(read_book(DEFAULT_BOOK).folder)
+    phrases: list[tuple[list[str], Labels]] = [
+        ([*option.examples.en, *option.examples.ru], {fact.id: option.id}) for fact in facts.values() for option in fact.options
+    ]
+    phrases += [([*p.recognise.en, *p.recognise.ru], {IRREGULARITY: p.id}) for p in procedures.values()]
+    return Lessons(questions, {story.q: labels_of(story) for story in stories}, phrases)
+
+
+def labels_of(story: Story) -> dict[str, str]:
+    """The options a story states; facts that its procedure could ask and that are not told are not stated."""
+    labels = {IRREGULARITY: story.procedure}
+    if story.procedure:
+        labels |= dict.fromkeys(reachable_facts(story.procedure), NOT_STATED)
+    return {**labels, **story.facts}
+
+
+@lru_cache(maxsize=256)
+def reachable_facts(procedure_id: str) -> frozenset[str]:
+    """The facts that a procedure, or one it links to, can ask."""
+    found: dict[str, Procedure] = {}
+    _follow(read_procedures(), procedure_id, found)
+    return frozenset(node.fact for procedure in found.values() for node in procedure.nodes.values())
+
+
+def _follow(procedures: Mapping[str, Procedure], procedure_id: str, found: dict[str, Procedure]) -> None:
+    if procedure_id in found:
+        return
+    found[procedure_id] = procedures[procedure_id]
+    for target in procedures[procedure_id].targets():
+        if target.startswith(LINK):
+            _follow(procedures, target[len(LINK) :], found)
+
+
+def _taught(fact: Fact) -> Taught:
+    options = {
+        option.id: [option.label.en, option.label.ru, *option.examples.en, *option.examples.ru] for option in fact.options
+    }
+    return Taught(fact.question.en, {**options, NOT_STATED: []})
