@@ -21,8 +21,6 @@ MAX_WORDS = 120
 """A longer answer is not read at a table."""
 MAX_OTHER_CITES = 4
 """Clauses outside ``must_cite`` and ``may_cite`` that an accurate answer may name at most."""
-RULES = frozenset({"ruling", "judgement"})
-"""Statuses of an answer that rules."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Answered:
 def cited(answer: Answer) -> list[ClauseId]:
     """The clauses an answer cites, those of a second irregularity with them; what is no clause id is left out."""
     found: list[ClauseId] = []
-    for text in (*answer["cites"], *(clause for second in answer["then"] for clause in second["cites"])):
+    for text in (clause for part in _rulings(answer) for clause in part["cites"]):
         try:
             found.append(parse_clause_id(text))
         except UnknownClause:
@@ -46,16 +44,16 @@ def cited(answer: Answer) -> list[ClauseId]:
 
 def words_of(answer: Answer) -> str:
     """All that an answer says: its sentences of every part, and those of a second irregularity."""
-    texts = [sentence["text"] for one in (answer, *answer["then"]) for sentence in one["sentences"]]
+    texts = [sentence["text"] for one in _rulings(answer) for sentence in one["sentences"]]
     return " ".join([answer["answer"], *texts])
 
 
 def citation_validity(one: Answered) -> list[float]:
-    """For each id cited: 1 when the edition has a clause of that number."""
+    """For each id cited, by a second ruling, too: 1 when the edition has a clause of that number."""
     if not one.answer:
         return []
     known = clause_list(one.answer["edition"])
-    return [float(_is_clause(text, known)) for text in one.answer["cites"]]
+    return [float(_is_clause(text, known)) for part in _rulings(one.answer) for text in part["cites"]]
 
 
 def _is_clause(text: str, known: frozenset[ClauseId]) -> bool:
@@ -69,8 +67,12 @@ def provenance(one: Answered) -> list[float]:
     """For each id cited: 1 when its law card stands beside the answer, so that it can be read."""
     if not one.answer:
         return []
-    shown = {law["id"] for law in one.answer["laws"]}
-    return [float(clause in shown) for clause in one.answer["cites"]]
+    return [float(clause in {law["id"] for law in part["laws"]}) for part in _rulings(one.answer) for clause in part["cites"]]
+
+
+def _rulings(answer: Answer) -> list[Answer]:
+    """The ruling and those that follow it."""
+    return [answer, *(below for second in answer["then"] for below in _rulings(second))]
 
 
 def citation_precision(one: Answered) -> list[float]:
@@ -83,7 +85,7 @@ def citation_precision(one: Answered) -> list[float]:
 
 def citation_recall(one: Answered) -> float:
     """Share of the ``must_cite`` sets of which the answer cites one."""
-    if not one.answer:
+    if not one.answer or not one.gold.must_cite:
         return 0.0
     found = set(cited(one.answer))
     return sum(bool(found & alternatives) for alternatives in one.gold.must) / len(one.gold.must)
@@ -132,11 +134,14 @@ def asks_right(one: Answered) -> bool:
 
 
 def _asked(answer: Answer) -> list[Mapping[str, Any]]:
-    return [fact for part in (answer, *answer["then"]) for fact in part["ask"]]
+    return [fact for part in _rulings(answer) for fact in part["ask"]]
 
 
 def is_premature(one: Answered) -> bool:
-    """Whether the answer rules though a fact is missing, without giving all clauses between which that fact decides."""
+    """Whether the answer rules though a fact is missing, without giving all clauses between which that fact decides.
+
+    A judgement states no result, so it is never premature.
+    """
     return bool(one.answer) and one.answer["status"] == "ruling" and citation_recall(one) < 1.0  # type: ignore[index]
 
 

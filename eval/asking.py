@@ -18,11 +18,13 @@ import rag as rag_package
 from eval.answers import Answer, Answered
 from eval.gold import Gold
 from index import paths
+from index.books import user_books_dir
 from index.embedder import Progress
 from index.errors import BookError, TablelawError
-from index.hashing import sha256_file, sha256_value
+from index.hashing import sha256_file, sha256_folder, sha256_value
 from rag.desk import Ask, Desk, answer_whole
 from rag.ruling import NO_MODEL, to_json
+from rag.strings import strings
 
 
 def ask_all(desk: Desk, gold: Sequence[Gold], progress: Progress | None = None, keep: bool = True) -> tuple[Answered, ...]:
@@ -46,10 +48,12 @@ def _answer(desk: Desk, gold: Gold, keep: bool) -> Answer | None:
             kept: Answer = json.loads(path.read_text(encoding="utf-8"))
             return kept
     try:
-        answer = to_json(answer_whole(desk, Ask(gold.question, gold.book)).ruling)
+        update = answer_whole(desk, Ask(gold.question, gold.book))
     except TablelawError:
         return None
-    if keep:
+    answer = to_json(update.ruling)
+    text = strings(update.ruling.lang)
+    if keep and update.notice not in {text["quote_model_failed"], text["cut_off"]}:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
         part.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
@@ -64,9 +68,9 @@ def folder() -> Path:
 
 def _key(desk: Desk, gold: Gold) -> str:
     model = desk.backend.name if desk.backend else NO_MODEL
-    return sha256_value([gold.question, gold.book, model, desk.embedder.hash, desk.index_of(gold.book).hash, program_hash()])[
-        :32
-    ]
+    index = desk.index_of(gold.book).hash
+    own_books = sha256_folder(user_books_dir())  # an imported wording changes what is quoted
+    return sha256_value([gold.question, gold.book, model, desk.embedder.hash, index, own_books, program_hash()])[:32]
 
 
 @lru_cache(maxsize=1)
@@ -74,4 +78,4 @@ def program_hash() -> str:
     """Hash over the code, prompts, books and procedures that answers come from."""
     roots = [Path(str(package.__file__)).parent for package in (index_package, prompts_package, rag_package)]
     files = [path for root in roots for path in sorted(root.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
-    return sha256_value([sha256_file(path) for path in files])
+    return sha256_value([[path.name, sha256_file(path)] for path in files])

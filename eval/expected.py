@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from eval.metrics import Rate
 from index.errors import ContractError
@@ -50,7 +50,7 @@ def read_expected(path: Path = PATH) -> tuple[Expected, ...]:
     """The expectations. Raises `ContractError` when the file is damaged."""
     try:
         return tuple(Expected.model_validate(row) for row in yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, yaml.YAMLError, ValidationError, TypeError) as error:
+    except (OSError, yaml.YAMLError, ValueError, TypeError) as error:
         raise ContractError(f"{path.name} is damaged ({error}); restore the file.") from error
 
 

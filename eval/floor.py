@@ -10,6 +10,7 @@ cross-validation, over Laws and over the uncovered questions: each fold is judge
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
@@ -18,6 +19,9 @@ import yaml
 from numpy.typing import NDArray
 
 from eval.gold import of_split, read_gold
+from eval.held_out import guesses
+from eval.reading import cross_validated as cross_validated_reading
+from eval.reading import thresholds
 from index.books import DEFAULT_BOOK, read_book
 from index.embedder import Vectors
 from index.search import cosines
@@ -112,7 +116,10 @@ def main() -> None:
     floor, (above, total) = floor_of(nearest), cross_validated(nearest, laws)
     kept, refused = head_cross_validated(vectors, laws, outside)
     print(f"floor {floor:.4f} on {date.today().isoformat()}: covered questions above it {above}/{total} (cross-validated)")
+    irregularities, facts = guesses(index.embedder)
     print(f"head: covered questions kept {kept}/{total}, uncovered ones refused {refused}/{len(outside)} (cross-validated)")
+    told = cross_validated_reading(irregularities, facts)
+    print(f"reading of {len(irregularities)} stories (cross-validated): {told}; thresholds {thresholds(irregularities, facts)}")
     if "--write" in sys.argv:
         head = [round(float(value), 4) for value in head_of(vectors, outside)]
         figures = {
@@ -120,7 +127,15 @@ def main() -> None:
             "head_kept": f"{kept}/{total}",
             "head_refused": f"{refused}/{len(outside)}",
         }
-        record = {"embedder_sha256": index.embedder.hash, "floor": round(floor, 4), **figures, "head": head}
+        reading = thresholds(irregularities, facts)
+        figures |= {name.replace(" ", "_"): value for name, value in told.items()}
+        record = {
+            "embedder_sha256": index.embedder.hash,
+            "floor": round(floor, 4),
+            "reading": asdict(reading),
+            **figures,
+            "head": head,
+        }
         note = "# Made by: python -m eval.floor --write. Bound to the embedder: refused with another one.\n"
         PATH.write_text(note + yaml.safe_dump(record, sort_keys=False, default_flow_style=None), encoding="utf-8")
         print(f"written to {PATH}")

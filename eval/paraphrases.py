@@ -23,6 +23,6 @@ def retold(gold: Sequence[Gold], how: Literal["paraphrase", "translation"]) -> l
             if one.id in rows:
                 lang = _OTHER[one.lang] if how == "translation" else one.lang
                 found.append(one.model_copy(update={"question": rows[one.id][how], "lang": lang}))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ContractError(f"{PATH.name} is damaged ({error}); restore the file.") from error
     return found

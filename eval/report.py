@@ -108,7 +108,8 @@ def _markdown(report: Report, plots: Sequence[str]) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+    cells = ([cell.replace("|", "\\|") for cell in row] for row in (head, ["---"] * len(head), *rows))
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _plots(report: Report, folder: Path) -> list[str]:

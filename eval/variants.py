@@ -28,10 +28,10 @@ def turned(text: str) -> str:
     moves |= {seat[0]: moves[seat][0] for seat in SEATS_EN}
     for k, seat in enumerate(SEATS_RU):
         for form, moved in zip(_CASES_RU[seat], _CASES_RU[SEATS_RU[(k + 1) % 4]], strict=True):
-            moves |= {form: moved, form.lower(): moved.lower()}
+            moves |= {form: moved, form.lower(): moved.lower(), form.upper(): moved.upper()}
     pairs = {"NS": "EW", "EW": "SN", "N/S": "E/W", "E/W": "S/N", "N-S": "E-W", "E-W": "S-N"}
     forms = sorted({**moves, **pairs}, key=len, reverse=True)
-    seats = re.compile(rf"(?<![\w♠♥♦♣])(?:{'|'.join(map(re.escape, forms))})(?!\w)")
+    seats = re.compile(rf"(?<![\w♠♥♦♣])(?:{'|'.join(map(re.escape, forms))})(?!\w|\.\w)")
     return seats.sub(lambda found: {**moves, **pairs}[found[0]], text)
 
 

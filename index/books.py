@@ -47,7 +47,7 @@ def _read(folder: Path, digest: str) -> Book:
             in_force=bool(meta["in_force"]),
             folder=folder,
             hash=digest,
-            clauses=with_stories(reader(files), read_stories(folder)),
+            clauses=with_stories(reader(files), read_stories(folder), clause_list(str(meta["edition"]))),
             sources=tuple(str(source["name"]) for source in meta.get("sources", ())),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:

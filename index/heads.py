@@ -79,9 +79,11 @@ class Heads(nn.Module):
 
     def _log_softmax(self, scores: Tensor) -> Tensor:
         """Softmax within each question."""
-        shifted = scores - scores.max(dim=1, keepdim=True).values
-        sums = torch.zeros(len(scores), len(self.options), dtype=scores.dtype).index_add(1, self.owner, shifted.exp())
-        return shifted - sums.clamp_min(1e-30).log()[:, self.owner]
+        owner = self.owner.expand(len(scores), -1)
+        highest = scores.new_zeros(len(scores), len(self.options)).scatter_reduce(1, owner, scores, "amax", include_self=False)
+        shifted = scores - highest.detach()[:, self.owner]
+        sums = scores.new_zeros(len(scores), len(self.options)).index_add(1, self.owner, shifted.exp())
+        return shifted - sums.log()[:, self.owner]
 
     def places(self) -> dict[tuple[str, str], int]:
         """(question, option) -> its column."""
@@ -101,6 +103,9 @@ class Heads(nn.Module):
 
 def heads_from(options: Options, tensors: Mapping[str, Any]) -> Heads:
     """The heads that were stored as ``tensors`` (`torch.nn.Module.state_dict`, in half precision)."""
-    heads = Heads(options, tensors["queries"].float(), tensors["anchors"].float())
+    queries, anchors = tensors["queries"].float(), tensors["anchors"].float()
+    if (len(options), sum(map(len, options.values()))) != (len(queries), len(anchors)):
+        raise ValueError(f"{len(queries)} questions and {len(anchors)} options are stored, others are named")
+    heads = Heads(options, queries, anchors)
     heads.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
     return heads.eval()

@@ -1,8 +1,9 @@
 """Find the clauses that answer a question.
 
-Four ranked lists are fused by reciprocal rank (Cormack, Clarke & Büttcher 2009): dense and BM25, each over the clause
-texts and over the asked-as lines, a clause counting by its best row. Clauses named by number come first. Clauses that the
-best ones refer to follow with a share of their score.
+With the embedder that the weights of `index.ranking` were learned with, a clause scores by them. With another one, four ranked
+lists are fused by reciprocal rank (Cormack, Clarke & Büttcher 2009): dense and BM25, each over the clause texts and over the
+asked-as lines, a clause counting by its best row; clauses that the best ones refer to follow with a share of their score.
+Clauses named by number come first.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.clause_id import ClauseId
+from index.ranking import Prior, best_by_clause, features, weights_for
 from index.store import SearchIndex
 from index.types import Hit
 
@@ -24,7 +26,7 @@ RRF_K = 10
 DEPTH = 50
 """Clauses of each list that take part in the fusion."""
 LIST_WEIGHTS = {"dense-clause": 1.0, "dense-asked": 1.0, "bm25-clause": 0.5, "bm25-asked": 0.5}
-"""Weights of the four lists (first setting; learned from questions in a later step)."""
+"""Weights of the four lists."""
 NEIGHBOUR_SOURCES = 3
 """The best clauses whose cross references are pulled in."""
 NEIGHBOUR_SHARE = 0.5
@@ -48,24 +50,27 @@ class Ranking:
 def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> list[Hit]:
     """The ``k`` best clauses, best first. ``named``: ids that stand in the question; they and their branches lead.
 
-    Scores are in (0, 1], relative to a clause that is first in every list; a clause named by number scores 1.
+    Scores are in (0, 1], the best clause's near 1; a clause named by number scores 1.
     """
     return list(rank(index, question, k, named).hits)
 
 
-def rank(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = ()) -> Ranking:
-    """As `search`, with the cosine that tells whether the book covers the question at all."""
+def rank(
+    index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = (), prior: Prior | None = None
+) -> Ranking:
+    """As `search`, with the cosine that tells whether the book covers the question at all; ``prior``: see `index.ranking`."""
     clauses = index.book.clauses
     query = index.embedder.encode([question], "query")
     (cosine_rows,) = similarities(index, query)
-    bm25_rows = index.bm25.scores(question)
-    lists = {}
-    for name, rows in (("dense", cosine_rows), ("bm25", bm25_rows)):
-        for kind, mask in (("clause", ~index.row_asked), ("asked", index.row_asked)):
-            lists[f"{name}-{kind}"] = _best_by_clause(rows, mask, index.row_clause, len(clauses))
-    fused = _fuse(lists)
-    _pull_in_neighbours(index, fused)
-    cosine = np.maximum(lists["dense-clause"], lists["dense-asked"])
+    words = index.bm25.scores(question)
+    weights = weights_for(index.embedder.hash)
+    if weights is None:
+        fused = _fused(index, cosine_rows, words)
+    else:
+        scores = features(index, cosine_rows, words, prior or {}) @ weights
+        fused = np.exp(scores - scores.max())
+        _pull_in_neighbours(index, fused, lead_ins_only=True)
+    cosine = best_by_clause(cosine_rows, np.ones_like(index.row_asked), index.row_clause, len(clauses))
     ranked = _named_first(index, named)
     taken = set(ranked)
     ranked += [int(c) for c in np.argsort(-fused, kind="stable") if fused[c] > 0 and int(c) not in taken]
@@ -91,12 +96,15 @@ def similarities(index: SearchIndex, query: NDArray[np.float32]) -> NDArray[np.f
     return out
 
 
-def _best_by_clause(
-    rows: NDArray[np.float32], mask: NDArray[np.bool_], row_clause: NDArray[np.int64], clauses: int
-) -> NDArray[np.float32]:
-    best = np.full(clauses, -1.0, dtype=np.float32)
-    np.maximum.at(best, row_clause[mask], rows[mask])
-    return best
+def _fused(index: SearchIndex, cosine: NDArray[np.float32], words: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Reciprocal rank fusion of the four lists, with the neighbours of the best."""
+    lists = {}
+    for name, rows in (("dense", cosine), ("bm25", words)):
+        for kind, mask in (("clause", ~index.row_asked), ("asked", index.row_asked)):
+            lists[f"{name}-{kind}"] = best_by_clause(rows, mask, index.row_clause, len(index.book.clauses))
+    fused = _fuse(lists)
+    _pull_in_neighbours(index, fused)
+    return fused
 
 
 def _fuse(lists: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
@@ -110,12 +118,12 @@ def _fuse(lists: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
     return fused
 
 
-def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64]) -> None:
+def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64], lead_ins_only: bool = False) -> None:
     book = index.book
     position = {clause.id: k for k, clause in enumerate(book.clauses)}
     for best in np.argsort(-fused, kind="stable")[:NEIGHBOUR_SOURCES]:
         clause = book.clauses[best]
-        pulled = [(ref, NEIGHBOUR_SHARE) for ref in clause.see]
+        pulled = [] if lead_ins_only else [(ref, NEIGHBOUR_SHARE) for ref in clause.see]
         if clause.is_lead_in:  # "may do one of these:" says nothing without what stands below it
             pulled += [(below.id, 1.0) for below in book.branch(clause.id)[1:]]
         for ref, share in pulled:

@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from index.build import (
 )
 from index.embedder import Embedder, Progress
 from index.hashing import sha256_file
+from index.structure import Structure, structure_of
 from index.types import Book
 
 Say = Callable[[str], None]
@@ -46,6 +48,11 @@ class SearchIndex:
     row_clause: NDArray[np.int64]
     row_asked: NDArray[np.bool_]
     hash: str
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What the features of search need."""
+        return structure_of(self.book, self.row_clause, self.row_asked)
 
 
 def open_index(book: Book, embedder: Embedder, say: Say | None = None, progress: Progress | None = None) -> SearchIndex:

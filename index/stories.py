@@ -7,8 +7,9 @@ story is an asked-as line of its first clause; in training it teaches to recogni
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +36,7 @@ class Story(BaseModel, extra="forbid", frozen=True):
     procedure: str = ""
     facts: dict[str, str] = {}
     also_procedure: str = ""
+    line: int = 0
 
 
 def is_held_out(line: str) -> bool:
@@ -48,26 +50,49 @@ def read_stories(folder: Path) -> tuple[Story, ...]:
     if not path.exists():
         return ()
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BookError(f"{FILE} cannot be read ({type(error).__name__}); it must be a UTF-8 file of JSON lines.") from error
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                found.append(Story.model_validate_json(line))
-            except ValidationError as error:
-                first = error.errors()[0]
-                raise BookError(f"{FILE}:{number}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
+                found.append(Story.model_validate({**json.loads(line), "line": number}))
+            except (ValidationError, ValueError, TypeError) as error:
+                raise BookError(f"{FILE}:{number}: {_reason(error)}.") from error
     return tuple(found)
 
 
-def with_stories(clauses: Sequence[Clause], stories: Sequence[Story]) -> tuple[Clause, ...]:
-    """The clauses, each with the stories that it decides as asked-as lines. Raises `BookError` for a clause not there."""
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return f"this is not a JSON object ({error})"
+
+
+def with_stories(clauses: Sequence[Clause], stories: Sequence[Story], listed: Collection[ClauseId] = ()) -> tuple[Clause, ...]:
+    """The clauses, each with the stories that it decides as asked-as lines. Raises `BookError` for one that does not fit.
+
+    ``listed``: every clause of the edition, where there is a list.
+    """
+    known = {clause.id for clause in clauses}
     lines: dict[ClauseId, list[Asked]] = defaultdict(list)
-    for number, story in enumerate(stories, start=1):
+    seen = {_flat(line.text) for clause in clauses for line in clause.asked}
+    for story in stories:
+        where = f"{FILE}:{story.line}"
         try:
-            first, *also = map(parse_clause_id, story.clauses)
+            ids = [parse_clause_id(clause) for clause in story.clauses]
         except UnknownClause as error:
-            raise BookError(f"{FILE}, story {number}: {error}") from error
-        lines[first].append(Asked(story.q, story.lang, tuple(also)))
-    missing = set(lines) - {clause.id for clause in clauses}
-    if missing:
-        raise BookError(f"{FILE}: the book has no clause {', '.join(sorted(map(str, missing)))}.")
+            raise BookError(f"{where}: {error}") from error
+        unlisted = [clause for clause in ids if listed and clause not in listed]
+        if missing := [*unlisted, *(clause for clause in ids[:1] if clause not in known)]:
+            raise BookError(f"{where}: the book has no clause {missing[0]}.")
+        if _flat(story.q) in seen or not _flat(story.q):
+            raise BookError(f'{where}: this is told twice, or empty: "{story.q[:60]}".')
+        seen.add(_flat(story.q))
+        lines[ids[0]].append(Asked(story.q, story.lang, tuple(ids[1:])))
     return tuple(replace(one, asked=(*one.asked, *lines[one.id])) if one.id in lines else one for one in clauses)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.casefold().split())

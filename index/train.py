@@ -60,6 +60,7 @@ class Order:
 def train(order: Order) -> None:
     """Train on the bundled book; goes on from the last checkpoint of the same pairs."""
     try:
+        import torch
         from datasets import Dataset
         from peft import LoraConfig, inject_adapter_in_model
         from safetensors.torch import load_file
@@ -87,6 +88,7 @@ def train(order: Order) -> None:
             self.optimizer = AdamW(groups, lr=LEARNING_RATE, weight_decay=0.01)
             return self.optimizer
 
+    torch.set_flush_denormal(True)  # numbers too small to matter would slow the arithmetic down many times
     book = read_book(DEFAULT_BOOK)
     model = SentenceTransformer(str(order.base), device="cpu", local_files_only=True)
     prefixes = {name: model.prompts[name] for name in ("query", "passage")}

@@ -54,4 +54,8 @@ def apply_trained_part(transformer: Any, path: Path) -> tuple[str, Any]:
         for name in sorted(layers):
             change = tensors[f"{name}.B"].float() @ tensors[f"{name}.A"].float()
             transformer.get_submodule(name).weight += scale * change
-    return sha256_file(path), heads_from(metadata["options"], of_heads) if of_heads else None
+    try:
+        heads = heads_from(metadata["options"], of_heads) if of_heads else None
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise ModelError(f"{path} is damaged ({error}); restore the file.") from error
+    return sha256_file(path), heads

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from index.errors import ContractError
 from index.lessons import IRREGULARITY, NOT_STATED
-from rag.lessons import reachable_facts
-from rag.procedure import find_procedure
+from rag.lessons import usable_facts
+from rag.procedure import Fact, find_procedure
 from rag.reading import CANDIDATES, Reading
 from rag.rule import From, Known, Outcome, check_fact, rule
 from rag.ruling import State
@@ -28,12 +28,25 @@ class Decided:
     """What was decided. ``outcome`` is ``None`` when the irregularity itself must be asked.
 
     ``candidates`` are procedures, the likeliest first; ``facts`` is what the case carries on: the irregularity and every fact
-    that was given, answered or changed.
+    that was given, answered or changed; ``story`` the text that the others are read from.
     """
 
     outcome: Outcome | None
     candidates: tuple[str, ...]
     facts: Mapping[str, str]
+    story: str
+
+
+def check_given(given: Mapping[str, str]) -> None:
+    """Raise `ContractError` for an irregularity, fact or option that there is not, and for facts beside "none of these"."""
+    facts = {name: option for name, option in given.items() if name != IRREGULARITY}
+    chosen = given.get(IRREGULARITY)
+    if chosen == NONE_OF_THESE:
+        _refuse(facts)
+    elif chosen is not None:
+        find_procedure(chosen)
+    for name, option in facts.items():
+        check_fact(name, option, chosen or "ID")
 
 
 def decide(
@@ -42,47 +55,64 @@ def decide(
     """Decide on a text that starts a case, or continues the one that ``state`` carries; ``None``: no procedure rules it.
 
     ``sources`` says how the given facts are known, where that is not plain: stated, or answered or changed in a case.
-    Raises `ContractError` for an unknown irregularity, fact or option, and for facts that nothing uses.
+    Raises `ContractError` as `check_given` does, and for facts that nothing uses.
     """
-    given = dict(given)
-    chosen = given.pop(IRREGULARITY, None)
+    check_given(given)
+    facts = {name: option for name, option in given.items() if name != IRREGULARITY}
+    chosen = given.get(IRREGULARITY)
     if chosen == NONE_OF_THESE:
         return None
-    before = state.facts.get(IRREGULARITY) if state.turns else None
-    story = state.turns[0].question if before else text
-    told, new = read(story), read(text) if before else None
-    candidates = tuple(name for name, _ in told.irregularities() if name)[:CANDIDATES] if told else ()
-    procedure = chosen or before
-    if before and not chosen and new and _is_second_story(text, before, new):
-        state, before, procedure, told, new = replace(state, facts={}), None, None, new, None
+    case = _case(text, state, chosen, read)
+    procedure = chosen or case.procedure
+    candidates = tuple(name for name, _ in case.told.irregularities() if name)[:CANDIDATES] if case.told else ()
     if procedure is None:
-        if told is None:
-            _refuse(given)
-            return None
-        name, chance = told.irregularities()[0]
+        name, chance = case.told.irregularities()[0] if case.told else (NOT_STATED, 1.0)
         if name == NOT_STATED:
-            _refuse(given)
+            _refuse(facts)
             return None
-        if chance < told.thresholds.irregularity:
-            return Decided(None, candidates, dict(given))
+        assert case.told is not None
+        if chance < case.told.thresholds.irregularity:
+            return Decided(None, candidates, {**case.facts, **facts}, case.story)
         procedure = name
-    find_procedure(procedure)
-    for name, option in given.items():
-        check_fact(name, option, procedure)
-    known = _carried(state, procedure) if before else {}
-    if before and new:
-        known |= _said_since(procedure, known, told, new)
-    known |= {name: Known(option, (sources or {}).get(name) or _source(name, known, before)) for name, option in given.items()}
-    outcome = rule(procedure, known, told)
-    facts = {name: one.option for name, one in known.items()}
+    usable = usable_facts(procedure)
+    known = {name: Known(option, "answered") for name, option in case.facts.items() if name in usable}
+    before = rule(procedure, known, case.told)
+    if case.new:
+        known |= _said_since(before, known, case.new)
+    for name, option in facts.items():
+        known[name] = Known(option, (sources or {}).get(name) or _source(name, option, known, before, bool(case.procedure)))
+    outcome = rule(procedure, known, case.told)
     others = tuple(name for name in candidates if name != procedure)
-    return Decided(outcome, (procedure, *others)[:CANDIDATES], {IRREGULARITY: procedure, **facts})
+    carried = {IRREGULARITY: procedure, **{name: one.option for name, one in known.items()}}
+    return Decided(outcome, (procedure, *others)[:CANDIDATES], carried, case.story)
 
 
-def _refuse(given: Mapping[str, str]) -> None:
-    """Facts that nothing uses are an error, not something to pass over."""
-    if given:
-        raise ContractError(f'No procedure uses the fact "{next(iter(given))[:40]}"; leave --fact out.')
+@dataclass(frozen=True)
+class _Case:
+    """The case that a text belongs to: its story and the reading of it.
+
+    In a case that goes on, also the irregularity and the facts carried, and what the new text tells.
+    """
+
+    story: str
+    told: Reading | None
+    procedure: str | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    new: Reading | None = None
+
+
+def _case(text: str, state: State, chosen: str | None, read: Read) -> _Case:
+    if not state.turns or not state.story:
+        return _Case(text, read(text))
+    carried = {name: option for name, option in state.facts.items() if name != IRREGULARITY}
+    procedure = state.facts.get(IRREGULARITY)
+    if procedure is None:  # the irregularity was asked: it is chosen now, or told in other words
+        story = state.story if chosen or text == state.story else f"{state.story} {text}"
+        return _Case(story, read(story), None, carried)
+    new = read(text) if text != state.story else None
+    if new and chosen != procedure and _is_second_story(text, procedure, new):
+        return _Case(text, new)
+    return _Case(state.story, read(state.story), procedure, carried, new)
 
 
 def _is_second_story(text: str, before: str, new: Reading) -> bool:
@@ -91,31 +121,44 @@ def _is_second_story(text: str, before: str, new: Reading) -> bool:
     return is_other and len(text.split()) >= STORY_WORDS
 
 
-def _carried(state: State, procedure: str) -> dict[str, Known]:
-    """The facts of the case that the procedure can use; those of another irregularity are left behind."""
-    usable = reachable_facts(procedure)
-    return {name: Known(option, "answered") for name, option in state.facts.items() if name in usable}
+def _refuse(facts: Mapping[str, str]) -> None:
+    """Facts that nothing uses are an error, not something to pass over."""
+    if facts:
+        raise ContractError(f'No procedure uses the fact "{next(iter(facts))[:40]}"; leave --fact out.')
 
 
-def _source(name: str, known: Mapping[str, Known], before: str | None) -> From:
-    if not before:
+def _source(name: str, option: str, known: Mapping[str, Known], before: Outcome, continues: bool) -> From:
+    """How a fact that was given is known: anew, as the answer to a question, or in the place of what was known or presumed."""
+    was = {step.fact: step.known for part in _parts(before) for step in part.path} | dict(known)
+    if not continues:
         return "stated"
-    return "changed" if name in known else "answered"
+    return "changed" if name in was and was[name].option != option else "answered"
 
 
-def _said_since(procedure: str, known: Mapping[str, Known], told: Reading | None, new: Reading) -> dict[str, Known]:
+def _parts(outcome: Outcome) -> Iterator[Outcome]:
+    """An outcome and those that follow it."""
+    yield outcome
+    for then in outcome.then:
+        yield from _parts(then)
+
+
+def _said_since(before: Outcome, known: Mapping[str, Known], new: Reading) -> dict[str, Known]:
     """The facts that the new text of a case tells: the one that was asked, and changes of others."""
     found: dict[str, Known] = {}
-    asked = rule(procedure, known, told).ask
-    if asked:
-        options = {option: chance for option, chance in new.chances.get(asked.id, {}).items() if option != NOT_STATED}
-        best = max(options, key=lambda option: options[option], default=None)
-        if best is not None and asked.has(best) and options[best] >= ANSWER_CONFIDENCE:
-            found[asked.id] = Known(best, "answered", round(options[best], 3))
-    for name in reachable_facts(procedure) - set(found):
-        if fact := new.fact(name):
-            read = told.fact(name) if told else None
-            was = known[name].option if name in known else read[0] if read else None
-            if fact[0] != was:
-                found[name] = Known(fact[0], "changed", round(fact[1], 3))
+    asked = next((part.ask for part in _parts(before) if part.ask), None)
+    if asked and (answer := _answer(asked, new)):
+        found[asked.id] = answer
+    was = {step.fact: step.known.option for part in _parts(before) for step in part.path}
+    was |= {name: one.option for name, one in known.items()}
+    for name in usable_facts(before.procedure.id) | set(was):
+        fact = new.fact(name)
+        if fact and name not in found and was.get(name) != fact[0]:
+            found[name] = Known(fact[0], "changed" if name in was else "read", round(fact[1], 3))
     return found
+
+
+def _answer(asked: Fact, new: Reading) -> Known | None:
+    """What a new text answers to the fact that was asked, with less confidence than a story needs."""
+    options = {option: chance for option, chance in new.chances.get(asked.id, {}).items() if asked.has(option)}
+    best = max(options, key=lambda option: options[option], default=None)
+    return Known(best, "answered", round(options[best], 3)) if best and options[best] >= ANSWER_CONFIDENCE else None

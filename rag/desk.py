@@ -25,7 +25,7 @@ from index.types import Book, Clause, Hit
 from index.wording import Shown, shown, with_lines, wordings
 from rag.backends import Backend, open_backend
 from rag.calibration import Calibration, calibration_for
-from rag.decide import NONE_OF_THESE, Decided, decide
+from rag.decide import NONE_OF_THESE, Decided, check_given, decide
 from rag.generate import CONTEXT_CLAUSES, generate
 from rag.models import open_embedder
 from rag.question import Question, read_question
@@ -119,6 +119,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     """
     started = time.perf_counter()
     read_question(ask.question, ask.lang)  # a bad question is refused before an index is built for it
+    check_given(ask.facts)
     state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
     index = desk.index_of(ask.book or state.book)
     question = _read(ask.question, ask.lang, index.book, index.bm25)
@@ -139,6 +140,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     if decided:
         yield _finish(_ruled(draft, decided), clock)
         return
+    draft = replace(draft, state=replace(draft.state, facts={}, story=""))  # what was refused does not come back
     backend, notice = _usable_backend(desk.backend, index.book, floor, question.lang)
     if backend is None:
         yield _finish(_quote(draft), clock, notice)
@@ -164,7 +166,7 @@ def _decided(desk: Desk, ask: Ask, state: State, index: SearchIndex, calibration
 
 def _ruled(draft: Ruling, decided: Decided) -> Ruling:
     """The draft with what a procedure rules or asks; its clauses lead the law cards."""
-    state = replace(draft.state, facts=dict(decided.facts))
+    state = replace(draft.state, facts=dict(decided.facts), story=decided.story)
     if decided.outcome is None:
         text = strings(draft.lang)["ask_irregularity"]
         asked = AskedFact(IRREGULARITY, text, (*decided.candidates, NONE_OF_THESE))

@@ -41,6 +41,19 @@ def reachable_facts(procedure_id: str) -> frozenset[str]:
     return frozenset(node.fact for procedure in found.values() for node in procedure.nodes.values())
 
 
+@lru_cache(maxsize=256)
+def usable_facts(procedure_id: str) -> frozenset[str]:
+    """The facts that a procedure can use: its own, and those of all that it links to or that rule after it."""
+    procedures, found, still = read_procedures(), set[str](), [procedure_id]
+    while still:
+        name = still.pop()
+        if name not in found:
+            found.add(name)
+            linked = [target[len(LINK) :] for target in procedures[name].targets() if target.startswith(LINK)]
+            still += [*linked, *(then for leaf in procedures[name].leaves.values() for then in leaf.then)]
+    return frozenset(node.fact for name in found for node in procedures[name].nodes.values())
+
+
 def _follow(procedures: Mapping[str, Procedure], procedure_id: str, found: dict[str, Procedure]) -> None:
     if procedure_id in found:
         return

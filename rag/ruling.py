@@ -72,12 +72,16 @@ class Turn:
 
 @dataclass(frozen=True)
 class State:
-    """What a case carries from one question to the next; travels as JSON in ``--state FILE``."""
+    """What a case carries from one question to the next; travels as JSON in ``--state FILE``.
+
+    ``facts`` were given, answered or changed (``irregularity`` among them); all others are read from ``story``.
+    """
 
     book: str
     lang: str
     turns: tuple[Turn, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    story: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,6 @@ def state_from_json(data: Any) -> State:
             raise ContractError(f"The state is of version {data['version']}, not {STATE_VERSION}; start a new case.")
         turns = tuple(Turn(str(t["question"]), str(t["answer"]), tuple(map(str, t["cites"]))) for t in data["turns"])
         facts = {str(fact): str(value) for fact, value in data["facts"].items()}
-        return State(str(data["book"]), str(data["lang"]), turns, facts)
+        return State(str(data["book"]), str(data["lang"]), turns, facts, str(data.get("story", "")))
     except (KeyError, TypeError, AttributeError) as error:
         raise ContractError("The state is not one that tablelaw wrote; start a new case with another file.") from error

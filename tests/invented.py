@@ -25,7 +25,11 @@ def _both(en: str, ru: str) -> dict[str, str]:
 
 def _fact(name: str, en: str, ru: str, *options: str) -> dict[str, Any]:
     shown = [
-        {"id": one, "label": _both(f"{one} {name}", f"{one} по-русски"), "examples": {"en": [f"{name}: {one}"], "ru": [f"«{one}»"]}}
+        {
+            "id": one,
+            "label": _both(f"{one} {name}", f"{one} по-русски"),
+            "examples": {"en": [f"{name}: {one}"], "ru": [f"«{one}»"]},
+        }
         for one in options
     ]
     return {"id": name, "question": _both(en, ru), "why": _both("It matters.", "Это важно."), "options": shown}

@@ -72,7 +72,6 @@ def test_a_question_is_answered_for_itself_whatever_another_scores() -> None:
     assert after["who"] == pytest.approx(before["who"], abs=1e-4)
 
 
-@pytest.mark.xfail(strict=True, reason="one maximum for all questions: beside a score 70 higher a question underflows to nothing")
 def test_the_probabilities_sum_to_one_however_far_the_questions_scores_lie_apart() -> None:
     heads = made()
     with torch.no_grad():
@@ -131,7 +130,7 @@ def test_tokens_that_count_do_matter_to_each_question_by_itself() -> None:
 def test_an_untrained_option_is_chosen_by_the_likeness_of_its_text() -> None:
     """Worked by hand.
 
-    All tokens are (1, -1, 0, 0): attention gives half of it, the mean the whole, so (1.5, -1.5, 0, 0), normed to (√2, -√2, 0, 0).
+    All tokens are (1, -1, 0, 0): attention gives half of it, the mean the whole: (1.5, -1.5, 0, 0), normed (√2, -√2, 0, 0).
     The options score 6 · (2, 0, -2) / √4 = 6, 0, -6.
     """
     (found,) = plain().read(torch.tensor([1.0, -1.0, 0.0, 0.0]).expand(1, 3, 4), torch.ones(1, 3))
@@ -170,14 +169,14 @@ def test_a_small_task_is_learned_in_a_few_steps() -> None:
         return float((torch.stack(best, dim=1) == right).float().mean())
 
     assert share_right() < 0.6
-    optimizer = torch.optim.Adam(heads.parameters(), lr=1e-2)
+    weights = list(heads.parameters())
     heads.train()
     for _ in range(40):
         states, right = texts(64)
         loss = -heads(states, torch.ones(64, 6)).gather(1, right).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        with torch.no_grad():  # by hand: the import of torch.optim alone takes seconds
+            for weight, slope in zip(weights, torch.autograd.grad(loss, weights), strict=True):
+                weight.sub_(0.01 * slope.sign())
     assert share_right() > 0.95
 
 
@@ -196,7 +195,6 @@ def test_stored_heads_give_the_same() -> None:
     assert loaded.places() == heads.places()
 
 
-@pytest.mark.xfail(strict=True, reason="heads_from takes options that do not fit the tensors; the crash comes with the first text")
 def test_stored_heads_of_other_options_are_not_taken() -> None:
     with pytest.raises((RuntimeError, ValueError)):
         heads_from({**OPTIONS, "cloth": ["yes", ""]}, made().state_dict())

@@ -38,7 +38,9 @@ def test_a_letter_of_no_alphabet_is_replaced_by_none() -> None:
     assert outcomes("ёёёё", 100) == {"ёёё", "ёёёё", "ёёёёё"}
 
 
-@pytest.mark.parametrize("text", ["", "led the ace", "1NT 4SXX 10♠ ♥AKQJ", "king's lead, turn. out-of-turn", "  a  b\nNorth\tled "])
+@pytest.mark.parametrize(
+    "text", ["", "led the ace", "1NT 4SXX 10♠ ♥AKQJ", "king's lead, turn. out-of-turn", "  a  b\nNorth\tled "]
+)
 def test_short_words_calls_and_what_is_not_letters_only_stay(text: str) -> None:
     assert with_typos(text, random.Random(2), 1.0) == text
 

@@ -76,7 +76,6 @@ def test_a_line_that_is_no_story_at_all_is_told_with_file_and_line(tmp_path: Pat
         read_stories(write(tmp_path, TEA, line))
 
 
-@pytest.mark.xfail(strict=True, reason="where the whole line is at fault the place within it is empty: 'stories.jsonl:2: : ...'")
 @pytest.mark.parametrize("line", ["{", "[]"])
 def test_the_sentence_has_no_empty_place(tmp_path: Path, line: str) -> None:
     with pytest.raises(BookError) as caught:
@@ -84,7 +83,6 @@ def test_the_sentence_has_no_empty_place(tmp_path: Path, line: str) -> None:
     assert ": :" not in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, raises=UnicodeDecodeError, reason="read_stories raises UnicodeDecodeError; a book blames book.yaml")
 def test_a_file_that_is_no_utf8_is_told_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "stories.jsonl").write_bytes(b'{"q": "\xff"}\n')
     with pytest.raises(BookError, match=r"stories\.jsonl"):
@@ -98,7 +96,9 @@ def test_a_story_is_a_line_of_its_first_clause_and_names_the_others() -> None:
     own = Asked("may I keep it", "en")
     clauses = [make_clause("27A", "a"), make_clause("27A1", "b"), make_clause("27B1", "c")]
     clauses[1] = clauses[1].__class__(clauses[1].id, "Accepted", "b", (own,), (parse_clause_id("25A"),))
-    alone, told, russian = with_stories(clauses, [Story(**TEA), Story(**PLAIN), Story(**{**TEA, "q": "again", "clauses": ["27A1"]})])
+    alone, told, russian = with_stories(
+        clauses, [Story(**TEA), Story(**PLAIN), Story(**{**TEA, "q": "again", "clauses": ["27A1"]})]
+    )
     assert alone is clauses[0]
     also = (parse_clause_id("27B"), parse_clause_id("Def:call"))
     assert told.asked == (own, Asked(TEA["q"], "en", also), Asked("again", "en", ()))
@@ -114,7 +114,9 @@ def test_without_stories_clauses_stay_as_they_are() -> None:
 @pytest.mark.parametrize("clauses", [["27 and more"], ["27A", "club"]])
 def test_a_clause_that_cannot_be_read_is_told_with_its_story(clauses: list[str]) -> None:
     with pytest.raises(BookError) as caught:
-        with_stories([make_clause("27A", "a"), make_clause("27B1", "b")], [Story(**PLAIN), Story(**{**TEA, "clauses": clauses})])
+        with_stories(
+            [make_clause("27A", "a"), make_clause("27B1", "b")], [Story(**PLAIN), Story(**{**TEA, "clauses": clauses})]
+        )
     assert str(caught.value) == (
         f'stories.jsonl, story 2: "{clauses[-1]}" is not a clause number; write it like 27B1(a), Law 64 or Def:trick.'
     )
@@ -139,7 +141,6 @@ def test_the_lines_of_a_book_hold_its_stories_and_its_hash_covers_them(small_boo
     assert replaced.asked == (Asked("Пролили чай", "ru"),)
 
 
-@pytest.mark.xfail(strict=True, reason="with_stories knows no lines, and what the book checks later is blamed on the clause's file")
 @pytest.mark.parametrize(
     "story",
     [
@@ -151,7 +152,9 @@ def test_the_lines_of_a_book_hold_its_stories_and_its_hash_covers_them(small_boo
     ],
     ids=["unknown", "unreadable", "unknown beside", "twice", "blank"],
 )
-def test_a_story_that_does_not_fit_the_book_is_told_with_file_and_line(small_book: str, home: Path, story: dict[str, Any]) -> None:
+def test_a_story_that_does_not_fit_the_book_is_told_with_file_and_line(
+    small_book: str, home: Path, story: dict[str, Any]
+) -> None:
     write(home / "data" / "books" / small_book, TEA, "", story)
     with pytest.raises(BookError, match=r"stories\.jsonl:3: "):
         read_book(small_book)
