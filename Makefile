@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := .venv/bin/pip --disable-pip-version-check --quiet
 EXTRAS := embed,eval,test,lint
 
-.PHONY: help serve test test-fakes lint bench train setup models llm clean
+.PHONY: help serve test test-fakes lint bench bench-full peers train setup models llm clean
 
 help: ## what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -27,9 +27,19 @@ lint: setup ## ruff and mypy
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
-bench: setup ## speed and memory, printed with machine and date (under 20 minutes)
+bench: setup ## speed and memory, then search and answers on the dev split (under 20 minutes); report in eval/reports/dev
 	@.venv/bin/tablelaw models fetch embedder llm
 	.venv/bin/python -m eval.bench
+	.venv/bin/tablelaw eval --mode all --llm none --out eval/reports/dev
+
+bench-full: setup ## answers of the language model on the whole dev split; goes on where it stopped (hours on 2 cores)
+	@.venv/bin/tablelaw models fetch embedder llm
+	.venv/bin/tablelaw eval --mode all --llm llm --out eval/reports/full
+
+peers: setup ## answers of LlamaIndex, Haystack and the model alone on 30 dev questions; goes on where it stopped
+	@$(PIP) install -c constraints.txt -e ".[peers]"
+	@.venv/bin/tablelaw models fetch embedder llm
+	.venv/bin/python -m eval.peers
 
 setup: .venv/.installed .venv/.llm
 

@@ -308,6 +308,28 @@ def procedure_show(procedure_id: str, as_json: bool) -> None:
     print_table(rows, ("fact", "question", "options"))
 
 
+@procedure.command("draw")
+@click.argument("procedure_id")
+@click.option("--lang", default="en", show_default=True, type=click.Choice(["en", "ru"]), help="Language of the chart.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.svg", help="Write the chart there (default: print it).")
+@JSON
+def procedure_draw(procedure_id: str, lang: str, out: Path | None, as_json: bool) -> None:
+    """A procedure as a flow chart (SVG), to be printed for the table."""
+    from rag.draw import draw
+    from rag.procedure import find_procedure
+
+    chart = draw(find_procedure(procedure_id), lang)
+    if out:
+        try:
+            out.write_text(chart, encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(f"{out} cannot be written ({error.strerror}); name another file.") from error
+    if as_json:
+        _print_json({"procedure": procedure_id, "lang": lang, "file": str(out) if out else None, "svg": None if out else chart})
+    elif not out:
+        click.echo(chart, nl=False)
+
+
 @cli.command("eval")
 @click.option(
     "--gold", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE", help="Gold rulings of your own."

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from eval.gold import of_split, read_gold
 from eval.held_out import guesses
 from eval.reading import cross_validated as cross_validated_reading
-from eval.reading import thresholds
+from eval.reading import fit_mixing, mix, thresholds
 from index.books import DEFAULT_BOOK, read_book
 from index.embedder import Vectors
 from index.search import cosines
@@ -119,7 +119,9 @@ def main() -> None:
     irregularities, facts = guesses(index.embedder)
     print(f"head: covered questions kept {kept}/{total}, uncovered ones refused {refused}/{len(outside)} (cross-validated)")
     told = cross_validated_reading(irregularities, facts)
-    print(f"reading of {len(irregularities)} stories (cross-validated): {told}; thresholds {thresholds(irregularities, facts)}")
+    mixing = fit_mixing(irregularities, facts)
+    reading = thresholds(mix(irregularities, mixing), mix(facts, mixing))
+    print(f"reading of {len(irregularities)} stories (cross-validated): {told}; {mixing}; {reading}")
     if "--write" in sys.argv:
         head = [round(float(value), 4) for value in head_of(vectors, outside)]
         figures = {
@@ -127,12 +129,12 @@ def main() -> None:
             "head_kept": f"{kept}/{total}",
             "head_refused": f"{refused}/{len(outside)}",
         }
-        reading = thresholds(irregularities, facts)
         figures |= {name.replace(" ", "_"): value for name, value in told.items()}
         record = {
             "embedder_sha256": index.embedder.hash,
             "floor": round(floor, 4),
             "reading": asdict(reading),
+            "mixing": {name: list(pair) for name, pair in asdict(mixing).items()},
             **figures,
             "head": head,
         }

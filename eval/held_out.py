@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from index.books import DEFAULT_BOOK, read_book
 from index.embedder import Chances, Embedder
-from index.lessons import IRREGULARITY, NOT_STATED
+from index.lessons import IRREGULARITY
 from index.stories import Story, is_held_out, read_stories
 from index.terms import with_terms
 from rag.lessons import labels_of
+from rag.lexical import lexical
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What the heads make of one question of a story: its probabilities and the truth ("" for not stated)."""
+    """What the readers make of one question of a story, heads and words each, and the truth ("" for not stated)."""
 
     question: str
-    chances: dict[str, float]
+    heads: Mapping[str, float]
+    words: Mapping[str, float] | None
     truth: str
-
-    @property
-    def best(self) -> str:
-        """The likeliest option."""
-        return max(self.chances, key=lambda option: self.chances[option])
 
 
 @lru_cache(maxsize=1)
@@ -39,18 +37,15 @@ def searched(story: Story) -> str:
 
 
 def guesses(embedder: Embedder) -> tuple[tuple[Guess, ...], tuple[Guess, ...]]:
-    """The heads' guesses at the irregularity and at the facts of all held-out stories."""
+    """The guesses at the irregularity and at the facts of all held-out stories."""
     irregularities: list[Guess] = []
     facts: list[Guess] = []
+    reader = lexical()
     for story in held_out():
-        chances: Chances = embedder.read(searched(story)) or {}
+        heads: Chances = embedder.read(searched(story))[1] or {}
+        words: Chances = reader.read(searched(story)) if reader else {}
         for question, truth in labels_of(story).items():
-            if question in chances:
-                guess = Guess(question, dict(chances[question]), truth)
+            if question in heads:
+                guess = Guess(question, heads[question], words.get(question), truth)
                 (irregularities if question == IRREGULARITY else facts).append(guess)
     return tuple(irregularities), tuple(facts)
-
-
-def fact_told(guess: Guess, floor: float) -> bool:
-    """Whether a fact is taken as told."""
-    return guess.best != NOT_STATED and guess.chances[guess.best] >= floor

@@ -24,9 +24,10 @@ from index.search import similarities
 from index.store import SearchIndex
 from index.structure import Structure
 from index.terms import with_terms
+from rag.calibration import calibration_for
 from rag.desk import open_desk
+from rag.mixing import read_text
 from rag.prior import expected_clauses
-from rag.reading import Reading, Thresholds
 from rag.terminal import print_table
 
 L2 = 2e-3
@@ -53,15 +54,14 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 def features_of(index: SearchIndex, text: str, own: str = "") -> NDArray[np.float64]:
     """The features of a question; the row of the line ``own`` is left out."""
-    query = index.embedder.encode([text], "query")
+    calibration = calibration_for(index.embedder.hash)
+    query, chances = read_text(index.embedder, text, calibration.mixing if calibration else None)
     (cosine,) = similarities(index, query)
     words = index.bm25.scores(text)
     if own:
         left_out = [row for row, line in row_lines(index).items() if line == own]
         cosine[left_out], words[left_out] = -1.0, 0.0
-    chances = index.embedder.read(text)
-    prior = expected_clauses(Reading(chances, Thresholds(0, 0, 0))) if chances else {}
-    return features(index, cosine, words, prior)
+    return features(index, cosine, words, expected_clauses(chances))
 
 
 def row_lines(index: SearchIndex) -> dict[int, str]:

@@ -48,8 +48,11 @@ class Embedder(Protocol):
         """Tokens the model would read for the text, prefix and special tokens included."""
         ...
 
-    def read(self, text: str) -> Chances | None:
-        """Question -> option -> probability, as the heads read the text (`index.heads`); ``None`` without heads."""
+    def read(self, text: str) -> tuple[Vectors, Chances | None]:
+        """The text's vector as a query, shape ``(1, dimension)``, and what the heads read in it (`index.heads`), in one pass.
+
+        Question -> option -> probability; ``None`` without heads.
+        """
         ...
 
 
@@ -110,14 +113,16 @@ class SentenceTransformerEmbedder:
                 progress(min(start + BATCH, len(order)), len(order))
         return out
 
-    def read(self, text: str) -> Chances | None:
+    def read(self, text: str) -> tuple[Vectors, Chances | None]:
         """See `Embedder.read`."""
         if self._heads is None:
-            return None
+            return self.encode([text], "query"), None
         with self._lock:
-            states = self._model.encode(self.prefixes["query"] + text, output_value="token_embeddings", prompt="")
+            made: Any = self._model.encode(self.prefixes["query"] + text, output_value=None, prompt="")
+            states = made["token_embeddings"][made["attention_mask"] > 0]
             (found,) = self._heads.read(states[None], states.new_ones(1, len(states)))
-        return dict(found)
+        vector = np.asarray(made["sentence_embedding"], dtype=np.float32)[None]
+        return vector / np.linalg.norm(vector), dict(found)
 
     def save(self, folder: Path) -> None:
         """Write the model, the trained part in its weights, as a SentenceTransformer folder for other programs."""

@@ -56,11 +56,19 @@ def search(index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[Cl
 
 
 def rank(
-    index: SearchIndex, question: str, k: int = TOP_K, named: Sequence[ClauseId] = (), prior: Prior | None = None
+    index: SearchIndex,
+    question: str,
+    k: int = TOP_K,
+    named: Sequence[ClauseId] = (),
+    prior: Prior | None = None,
+    vector: NDArray[np.float32] | None = None,
 ) -> Ranking:
-    """As `search`, with the cosine that tells whether the book covers the question at all; ``prior``: see `index.ranking`."""
+    """As `search`, with the cosine that tells whether the book covers the question at all.
+
+    ``prior``: see `index.ranking`; ``vector``: the question's, shape ``(1, dimension)``, where it is made already.
+    """
     clauses = index.book.clauses
-    query = index.embedder.encode([question], "query")
+    query = index.embedder.encode([question], "query") if vector is None else vector
     (cosine_rows,) = similarities(index, query)
     words = index.bm25.scores(question)
     weights = weights_for(index.embedder.hash)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from index.errors import ContractError
 from index.search import Ranking
+from rag.mixing import Mixing
 from rag.reading import Thresholds
 
 PATH = Path(__file__).resolve().parent / "calibration.yaml"
@@ -22,14 +23,15 @@ class Calibration:
     """What tells whether the book covers a question.
 
     ``floor``: the nearest row has at least this cosine. ``head``: weights and bias of a linear classifier over the question's
-    embedding, zero or more where it is about the Laws; without a head the floor alone decides. ``reading``: from which
-    confidence on an irregularity and a fact are taken as told, where the embedder has heads.
+    embedding, zero or more where it is about the Laws; without a head the floor alone decides. ``mixing`` and ``reading``: how
+    the readers of a story count, and from which confidence on an irregularity and a fact are taken as told.
     """
 
     embedder_sha256: str
     floor: float
     head: tuple[float, ...] = ()
     reading: Thresholds | None = None
+    mixing: Mixing | None = None
 
     def covers(self, ranking: Ranking) -> bool:
         """Whether the book covers the question; one that names a clause is always covered."""
@@ -51,7 +53,9 @@ def _read() -> Calibration:
     try:
         data = yaml.safe_load(PATH.read_text(encoding="utf-8"))
         reading = Thresholds(**{name: float(value) for name, value in data["reading"].items()}) if "reading" in data else None
-        return Calibration(str(data["embedder_sha256"]), float(data["floor"]), tuple(map(float, data.get("head", ()))), reading)
+        mixing = Mixing(**{name: (float(a), float(b)) for name, (a, b) in data["mixing"].items()}) if "mixing" in data else None
+        head = tuple(map(float, data.get("head", ())))
+        return Calibration(str(data["embedder_sha256"]), float(data["floor"]), head, reading, mixing)
     except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
         raise ContractError(f"{PATH.name} is damaged ({error}); run: python -m eval.floor --write") from error
 

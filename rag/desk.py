@@ -15,7 +15,7 @@ from typing import Any
 from index.bm25 import Bm25
 from index.books import DEFAULT_BOOK, EDITION_IN_FORCE, clause_list, read_book
 from index.clause_id import ClauseId
-from index.embedder import Embedder, Progress
+from index.embedder import Chances, Embedder, Progress, Vectors
 from index.errors import BackendError, ContractError, ModelError
 from index.lessons import IRREGULARITY
 from index.search import Ranking, rank
@@ -27,7 +27,9 @@ from rag.backends import Backend, open_backend
 from rag.calibration import Calibration, calibration_for
 from rag.decide import NONE_OF_THESE, Decided, check_given, decide
 from rag.generate import CONTEXT_CLAUSES, generate
+from rag.mixing import read_text
 from rag.models import open_embedder
+from rag.prior import expected_clauses
 from rag.question import Question, read_question
 from rag.reading import Reading
 from rag.rule import From
@@ -85,6 +87,11 @@ class Desk:
                 self._indexes[book_id] = index
             return index
 
+    def read(self, text: str) -> tuple[Vectors, Chances | None]:
+        """The vector of a text as it is searched, and what it tells."""
+        calibration = calibration_for(self.embedder.hash)
+        return read_text(self.embedder, text, calibration.mixing if calibration else None)
+
 
 def open_desk(llm: str | None = None, say: Say | None = None, progress: Progress | None = None) -> Desk:
     """Load the embedder and the language model (`open_backend` on ``llm``).
@@ -109,7 +116,9 @@ def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = 
     read_question(text, lang)  # a bad question is refused before an index is built for it
     index = desk.index_of(book_id or DEFAULT_BOOK)
     question = _read(text, lang, index.book, index.bm25)
-    return question, rank(index, question.search_text, k, question.named)
+    vector, chances = desk.read(question.search_text)
+    prior = expected_clauses(chances) if index.book.edition == EDITION_IN_FORCE else {}
+    return question, rank(index, question.search_text, k, question.named, prior, vector)
 
 
 def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
@@ -125,7 +134,10 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     question = _read(ask.question, ask.lang, index.book, index.bm25)
     earlier = tuple(turn.question for turn in state.turns[-EARLIER_QUESTIONS:])
     # What is new stands first: the embedder cuts off what is too long at the end.
-    ranking = rank(index, " ".join([question.search_text, *earlier[-1:]]), CONTEXT_CLAUSES, question.named)
+    told = " ".join([question.search_text, *earlier[-1:]])
+    vector, chances = desk.read(told)
+    prior = expected_clauses(chances) if index.book.edition == EDITION_IN_FORCE else {}
+    ranking = rank(index, told, CONTEXT_CLAUSES, question.named, prior, vector)
     laws = _as_shown(index.book, ranking.hits, question.lang)
     clock = _Clock(started, _ms(started))
     cards = tuple(card(law, hit.score) for law, hit in zip(laws, ranking.hits, strict=True))
@@ -133,8 +145,9 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     yield Update(draft, done=False)
 
     floor = calibration_for(desk.embedder.hash)
-    decided = _decided(desk, ask, state, index, floor)
-    if floor and not floor.covers(ranking) and not (decided and decided.outcome):
+    decided = _decided(desk, ask, state, index, floor, {told: chances})
+    is_ruled = bool(ask.facts or state.facts) and decided is not None
+    if floor and not floor.covers(ranking) and not is_ruled:
         yield _finish(_not_covered(draft), clock)
         return
     if decided:
@@ -148,13 +161,22 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     yield from _generated(desk, backend, index.book, question, earlier, draft, [law.clause for law in laws], clock)
 
 
-def _decided(desk: Desk, ask: Ask, state: State, index: SearchIndex, calibration: Calibration | None) -> Decided | None:
-    """What the procedures make of the question, where they are of the book's edition."""
+def _decided(
+    desk: Desk,
+    ask: Ask,
+    state: State,
+    index: SearchIndex,
+    calibration: Calibration | None,
+    chances_of: dict[str, Chances | None],
+) -> Decided | None:
+    """What the procedures make of the question, where they are of the book's edition; ``chances_of``: texts read already."""
     thresholds = calibration.reading if calibration else None
 
     def read(text: str) -> Reading | None:
         told = _read(text, ask.lang, index.book, index.bm25)
-        chances = desk.embedder.read(told.search_text) if thresholds else None
+        if thresholds and told.search_text not in chances_of:
+            chances_of[told.search_text] = desk.read(told.search_text)[1]
+        chances = chances_of.get(told.search_text)
         return Reading(chances, thresholds) if chances and thresholds else None
 
     if index.book.edition != EDITION_IN_FORCE:

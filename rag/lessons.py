@@ -8,6 +8,7 @@ from functools import lru_cache
 from index.books import DEFAULT_BOOK, read_book
 from index.lessons import IRREGULARITY, NOT_STATED, Labels, Lessons, Taught
 from index.stories import Story, read_stories
+from index.terms import with_terms
 from rag.procedure import LINK, Fact, Procedure, read_facts, read_procedures
 
 
@@ -23,6 +24,15 @@ def lessons() -> Lessons:
     ]
     phrases += [([*p.recognise.en, *p.recognise.ru], {IRREGULARITY: p.id}) for p in procedures.values()]
     return Lessons(questions, {story.q: labels_of(story) for story in stories}, phrases)
+
+
+def searched_lines() -> dict[str, str]:
+    """The stories and phrases in another language than the book's as they are searched: with its terms."""
+    book = read_book(DEFAULT_BOOK)
+    told = {story.q: story.lang for story in read_stories(book.folder)}
+    told |= {text: "ru" for fact in read_facts().values() for option in fact.options for text in option.examples.ru}
+    told |= {text: "ru" for one in read_procedures().values() for text in one.recognise.ru}
+    return {text: with_terms(text, lang, book.lang) for text, lang in told.items() if lang != book.lang}
 
 
 def labels_of(story: Story) -> dict[str, str]:

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from index.clause_id import ClauseId, parse_clause_id
+from index.embedder import Chances
 from index.lessons import NOT_STATED
 from rag.procedure import LINK, Node, Procedure, read_procedures
-from rag.reading import Reading
+from rag.reading import irregularities
 
 LIKELY = 5
 """Irregularities that are walked, the likeliest first."""
@@ -17,15 +18,15 @@ FAINT = 0.01
 _AT_ONCE = ("now", "options")
 
 
-def expected_clauses(reading: Reading) -> dict[ClauseId, float]:
-    """Clause -> probability that the ruling cites it now or among the options.
+def expected_clauses(chances: Chances | None) -> dict[ClauseId, float]:
+    """Clause -> probability that the ruling cites it now or among the options, by what the heads read; none without heads.
 
     A fact that is not stated leads to what is presumed, or else into all branches alike.
     """
     expected: dict[ClauseId, float] = defaultdict(float)
-    for name, chance in reading.irregularities()[:LIKELY]:
+    for name, chance in irregularities(chances)[:LIKELY] if chances else ():
         if name:
-            _walk(read_procedures()[name], reading.chances, chance, expected)
+            _walk(read_procedures()[name], chances or {}, chance, expected)
     return dict(expected)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from index.embedder import Chances
 from index.lessons import IRREGULARITY, NOT_STATED
 from rag.procedure import read_facts, read_procedures
 
@@ -25,6 +26,13 @@ class Thresholds:
     presume: float
 
 
+def irregularities(chances: Chances) -> tuple[tuple[str, float], ...]:
+    """Procedures (``""``: none of them) with their probability, the likeliest first."""
+    names = {*read_procedures(), NOT_STATED}
+    known = [(name, chance) for name, chance in chances[IRREGULARITY].items() if name in names]
+    return tuple(sorted(known, key=lambda one: -one[1]))
+
+
 @dataclass(frozen=True)
 class Reading:
     """Probabilities of the options of each question, as `index.heads` gives them, and the thresholds that hold for them."""
@@ -34,9 +42,7 @@ class Reading:
 
     def irregularities(self) -> tuple[tuple[str, float], ...]:
         """Procedures (``""``: none of them) with their probability, the likeliest first."""
-        names = {*read_procedures(), NOT_STATED}
-        known = [(name, chance) for name, chance in self.chances[IRREGULARITY].items() if name in names]
-        return tuple(sorted(known, key=lambda one: -one[1]))
+        return irregularities(self.chances)
 
     def fact(self, name: str) -> tuple[str, float] | None:
         """The option that the story tells, with its probability; ``None`` when it tells none, or not clearly."""

@@ -7,6 +7,7 @@ import time
 from index.books import DEFAULT_BOOK, read_book
 from index.clause_id import parse_clause_id
 from index.wording import shown, wordings
+from rag.event import read_event, regulations
 from rag.rule import Outcome
 from rag.ruling import NO_MODEL, AskedFact, LawCard, Ruling, Sentence, State, Status, Timings, card
 
@@ -23,6 +24,11 @@ def to_ruling(outcome: Outcome, lang: str) -> Ruling:
     status: Status = "ask" if leaf is None else "judgement" if leaf.kind == "judgement" else "ruling"
     said = leaf.sentences if leaf else []
     sentences = tuple(Sentence(one.ru if lang == "ru" else one.en, tuple(one.cites), one.part) for one in said)
+    if leaf:
+        told = tuple(regulations(leaf, lang, read_event()))
+        spoken = [k for k, one in enumerate(sentences) if one.part == "say"]
+        at = spoken[0] if spoken else len(sentences)
+        sentences = (*sentences[:at], *told, *sentences[at:])
     cites = tuple(leaf.cites) if leaf else ()
     question = asked.question.of(lang) if asked else ""
     laws = _laws(cites or tuple(procedure.laws), lang)

@@ -196,8 +196,8 @@ def test_a_ruling_without_a_needed_fact_is_premature_unless_it_gives_all_cases()
     assert not is_premature(asking())
 
 
-def test_a_judgement_without_a_needed_fact_is_premature_too() -> None:
-    assert is_premature(answered(cites=("27A1",), status="judgement"))
+def test_a_judgement_states_no_result_and_is_never_premature() -> None:
+    assert not is_premature(answered(cites=("27A1",), status="judgement"))
 
 
 def test_a_question_that_lacks_a_fact_may_have_no_deciding_clause() -> None:

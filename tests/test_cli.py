@@ -314,7 +314,7 @@ def test_a_bar_that_never_appeared_leaves_no_empty_line(
         (["law"], "CLAUSE"),
         (["ask", "27A1", "--fact", "trick"], '"trick" is not a fact'),
         (["ask", "27A1", "--fact", "=6"], "is not a fact"),
-        (["ask", "27A1", "--fact", "trick=6"], 'No procedure uses the fact "trick"'),
+        (["ask", "27A1", "--fact", "trick=6"], 'There is no fact "trick"; see: tablelaw procedure show ID'),
         (["serve", "--lan"], "--lan is not there yet"),
         (["serve", "--port", "0"], "--port"),
         (["serve", "--book", "laws-2099-en"], 'no book "laws-2099-en"'),

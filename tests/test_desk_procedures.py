@@ -117,7 +117,7 @@ def test_a_story_is_ruled_by_its_procedure() -> None:
     }
     assert ruling.candidates == ("tea", "dry", "mop", "fire")
     assert ruling.state == State(
-        "small-2017-en", "en", (Turn(STORY, ruling.answer, ("27B1", "27A1")),), {"irregularity": "tea"}
+        "small-2017-en", "en", (Turn(STORY, ruling.answer, ("27B1", "27A1")),), {"irregularity": "tea"}, STORY
     )
 
 
@@ -181,6 +181,7 @@ def test_an_irregularity_that_is_not_told_surely_is_asked() -> None:
     assert question == "What happened? Choose what fits, or say it in other words."
     assert (ruling.status, ruling.answer, ruling.procedure) == ("ask", question, None)
     assert ruling.ask == (AskedFact("irregularity", question, ("fire", "tea", "dry", "noise", "none")),)
+    assert ruling.state.story == KEEP_IT
     assert ruling.candidates == ("fire", "tea", "dry", "noise")
     assert (ruling.model, ruling.sentences, ruling.cites, ruling.state.facts) == ("none", (), (), {})
     assert ids(ruling)[0] == "27A1", "what was found is shown meanwhile"
@@ -316,6 +317,7 @@ def test_a_case_does_not_go_back_to_an_irregularity_that_was_refused() -> None:
     first = answer_whole(made, Ask(KEEP_IT, "small-2017-en")).ruling
     second = answer_whole(made, Ask("none of these", state=first.state, facts={"irregularity": "none"})).ruling
     assert second.status == "quote"
+    assert (second.state.facts, second.state.story) == ({}, "")
     third = answer_whole(made, Ask("and who calls next over the bid?", state=second.state)).ruling
     assert third.procedure is None
 
@@ -345,7 +347,7 @@ def check_keys(data: dict[str, Any]) -> None:
     """The form of an answer, and of those that follow it."""
     assert list(data) == KEYS
     assert list(data["timings"]) == ["search_ms", "first_token_ms", "model_first_token_ms", "total_ms"]
-    assert list(data["state"]) == ["version", "book", "lang", "turns", "facts"]
+    assert list(data["state"]) == ["version", "book", "lang", "turns", "facts", "story"]
     for sentence in data["sentences"]:
         assert list(sentence) == ["text", "cites", "part"]
         assert sentence["part"] in {"now", "options", "later", "say"}

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("ir_measures")
 
 from eval import answers
-from eval.expected import Compared, Expected, compare, read_expected
+from eval.expected import PATH, Compared, Expected, compare, read_expected
 from eval.metrics import Rate
 from index.errors import ContractError
 
@@ -112,6 +112,7 @@ def test_a_file_of_other_bytes_is_damaged(tmp_path: Path) -> None:
         read_expected(path)
 
 
+@pytest.mark.skipif(not PATH.exists(), reason="eval/expected.yaml is written with the first accepted figures")
 def test_each_bundled_expectation_is_of_a_measure_that_there_is_and_has_its_aim_on_the_better_side() -> None:
     told_otherwise = {"same first law", "same laws cited"}
     known = {*answers.measures(()), *told_otherwise}

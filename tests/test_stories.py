@@ -36,7 +36,8 @@ def write(folder: Path, *lines: dict[str, Any] | str) -> Path:
 
 def test_stories_are_read_in_order_and_empty_lines_passed_over(tmp_path: Path) -> None:
     first, second = read_stories(write(tmp_path, "", TEA, "  ", PLAIN, ""))
-    assert first == Story(**TEA)
+    assert first == Story(**TEA, line=2)
+    assert second.line == 4
     assert (second.q, second.procedure, second.facts, second.also_procedure) == ("Пролили чай", "", {}, "")
 
 
@@ -58,7 +59,7 @@ def test_a_separator_within_a_line_does_not_end_it(tmp_path: Path) -> None:
         ({**PLAIN, "q": ""}, "q: String should have at least 1 character."),
         ({**PLAIN, "clauses": []}, "clauses: List should have at least 1 item after validation, not 0."),
         ({**PLAIN, "clauses": ["27A", 5]}, "clauses.1: Input should be a valid string."),
-        ({**PLAIN, "clauses": "27A"}, "clauses: Input should be a valid array."),
+        ({**PLAIN, "clauses": "27A"}, "clauses: Input should be a valid list."),
         ({**PLAIN, "facts": {"stage": 1}}, "facts.stage: Input should be a valid string."),
         ({**PLAIN, "procedure": None}, "procedure: Input should be a valid string."),
         ({**PLAIN, "colour": "red"}, "colour: Extra inputs are not permitted."),
@@ -70,9 +71,18 @@ def test_a_fault_is_told_with_file_and_line(tmp_path: Path, line: dict[str, Any]
     assert str(caught.value) == f"stories.jsonl:3: {message}"
 
 
-@pytest.mark.parametrize(("line", "reason"), [("{", "Invalid JSON"), ("[]", "Input should be an object"), ("nonsense", "JSON")])
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "Expecting property name"),
+        ("[]", "'list' object"),
+        ("5", "'int' object"),
+        ("null", "'NoneType' object"),
+        ("nonsense", "Expecting value"),
+    ],
+)
 def test_a_line_that_is_no_story_at_all_is_told_with_file_and_line(tmp_path: Path, line: str, reason: str) -> None:
-    with pytest.raises(BookError, match=rf"^stories\.jsonl:2: .*{reason}"):
+    with pytest.raises(BookError, match=rf"^stories\.jsonl:2: this is not a JSON object \({reason}[^\n]*\)\.$"):
         read_stories(write(tmp_path, TEA, line))
 
 
@@ -115,18 +125,37 @@ def test_without_stories_clauses_stay_as_they_are() -> None:
 def test_a_clause_that_cannot_be_read_is_told_with_its_story(clauses: list[str]) -> None:
     with pytest.raises(BookError) as caught:
         with_stories(
-            [make_clause("27A", "a"), make_clause("27B1", "b")], [Story(**PLAIN), Story(**{**TEA, "clauses": clauses})]
+            [make_clause("27A", "a"), make_clause("27B1", "b")],
+            [Story(**PLAIN, line=1), Story(**{**TEA, "clauses": clauses, "line": 4})],
         )
     assert str(caught.value) == (
-        f'stories.jsonl, story 2: "{clauses[-1]}" is not a clause number; write it like 27B1(a), Law 64 or Def:trick.'
+        f'stories.jsonl:4: "{clauses[-1]}" is not a clause number; write it like 27B1(a), Law 64 or Def:trick.'
     )
 
 
-def test_clauses_that_the_book_does_not_have_are_told_together() -> None:
-    stories = [Story(**{**PLAIN, "clauses": [clause, "27A"]}) for clause in ("64A", "27A", "12C")]
+def test_a_clause_that_the_book_does_not_have_is_told_with_its_story() -> None:
+    stories = [Story(**{**PLAIN, "clauses": [clause], "q": clause, "line": k}) for k, clause in enumerate(("27A", "64A", "12C"))]
     with pytest.raises(BookError) as caught:
         with_stories([make_clause("27A", "a")], stories)
-    assert str(caught.value) == "stories.jsonl: the book has no clause 12C, 64A."
+    assert str(caught.value) == "stories.jsonl:1: the book has no clause 64A."
+
+
+def test_a_clause_beside_the_first_need_not_be_in_the_book_but_in_the_list_of_its_edition() -> None:
+    story = Story(**{**PLAIN, "clauses": ["27A", "64A"], "line": 7})
+    listed = [parse_clause_id(text) for text in ("27A", "64B")]
+    (clause,) = with_stories([make_clause("27A", "a")], [story])
+    assert clause.asked == (Asked("Пролили чай", "ru", (parse_clause_id("64A"),)),)
+    with pytest.raises(BookError) as caught:
+        with_stories([make_clause("27A", "a")], [story], listed)
+    assert str(caught.value) == "stories.jsonl:7: the book has no clause 64A."
+
+
+@pytest.mark.parametrize("again", ["may i   KEEP it", "May I keep it "])
+def test_a_story_that_is_a_line_of_a_clause_already_is_told_twice_whatever_case_and_spaces(again: str) -> None:
+    clause = make_clause("27A", "a")
+    asked = clause.__class__(clause.id, "", "a", (Asked("may I keep it", "en"),))
+    with pytest.raises(BookError, match=r"^stories\.jsonl:3: this is told twice, or empty: "):
+        with_stories([asked], [Story(**{**PLAIN, "q": again, "clauses": ["27A"], "line": 3})])
 
 
 def test_the_lines_of_a_book_hold_its_stories_and_its_hash_covers_them(small_book: str, home: Path) -> None:
