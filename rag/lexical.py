@@ -78,7 +78,7 @@ def load(path: Path = PATH) -> Lexical:
             bias = file["bias"]
             weights = csr_matrix(parts, shape=(len(bias), 2 << BITS))
             return Lexical(json.loads(str(file["options"])), file["idf"].astype(np.float32), weights, bias)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise ModelError(f"{path} is damaged ({error}); restore the file.") from error
 
 
