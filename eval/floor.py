@@ -10,6 +10,7 @@ cross-validation, over Laws and over the uncovered questions: each fold is judge
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
@@ -24,7 +25,7 @@ from eval.reading import cross_validated as cross_validated_reading
 from eval.reading import fit_mixing, mix, thresholds
 from index.books import DEFAULT_BOOK, read_book
 from index.embedder import Vectors
-from index.search import cosines
+from index.search import similarities
 from index.store import SearchIndex, open_index
 from index.terms import with_terms
 from rag.calibration import PATH, judge
@@ -37,19 +38,21 @@ HEAD_KEEP = 0.98
 HEAD_C = 10.0
 """Inverse strength of the head's regularisation."""
 FOLDS = 5
+EVERY = 3
+"""One asked-as line in so many is used."""
 BATCH = 256
 """Questions measured at once."""
 OFF_TOPIC = Path(__file__).resolve().parent / "off_topic.yaml"
 
 
-def nearest_other(index: SearchIndex, texts: list[str], own_rows: list[int]) -> NDArray[np.float32]:
-    """Cosine of each text to its nearest row other than its own (``-1``: none to leave out), shape ``(texts,)``.
+def nearest_other(index: SearchIndex, vectors: Vectors, own_rows: Sequence[int]) -> NDArray[np.float32]:
+    """Cosine of each query vector to its nearest row other than its own (``-1``: none to leave out), shape ``(queries,)``.
 
     The same cosines as `index.search.Ranking.nearest`, which the product holds against the floor.
     """
-    nearest = np.empty(len(texts), dtype=np.float32)
-    for start in range(0, len(texts), BATCH):
-        rows = cosines(index, texts[start : start + BATCH])
+    nearest = np.empty(len(vectors), dtype=np.float32)
+    for start in range(0, len(vectors), BATCH):
+        rows = similarities(index, vectors[start : start + BATCH])
         for k, own in enumerate(own_rows[start : start + BATCH]):
             if own >= 0:
                 rows[k, own] = -1.0
@@ -107,11 +110,11 @@ def main() -> None:
     """Print the figures; with ``--write`` store floor and head in ``rag/calibration.yaml``."""
     book = read_book(DEFAULT_BOOK)
     index = open_index(book, open_embedder(), print)
-    rows = np.flatnonzero(index.row_asked)
-    asked = [with_terms(line.text, line.lang, book.lang) for clause in book.clauses for line in clause.asked]
+    rows = np.flatnonzero(index.row_asked)[::EVERY]
+    asked = [with_terms(line.text, line.lang, book.lang) for clause in book.clauses for line in clause.asked][::EVERY]
     laws = np.array([book.clauses[index.row_clause[row]].id.law or 0 for row in rows], dtype=np.int64)
-    nearest = nearest_other(index, asked, [int(row) for row in rows])
     vectors = index.embedder.encode(asked, "query")
+    nearest = nearest_other(index, vectors, [int(row) for row in rows])
     outside = index.embedder.encode(uncovered_questions(book.lang), "query")
     floor, (above, total) = floor_of(nearest), cross_validated(nearest, laws)
     kept, refused = head_cross_validated(vectors, laws, outside)

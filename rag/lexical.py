@@ -29,7 +29,7 @@ BITS = 15
 STRENGTH = {"irregularity": 10.0}
 """Inverse strength of the regularisation, by question; of facts it is `FACT_STRENGTH`."""
 FACT_STRENGTH = 5.0
-LEAST = 0.01
+LEAST = 0.03
 """Weights smaller than this are not stored."""
 MIN_COUNT = 2
 """A feature of fewer texts is left out."""

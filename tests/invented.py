@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rag.lessons import reachable_facts
+from rag.lessons import reachable_facts, usable_facts
 from rag.procedure import read_facts, read_procedures
 from rag.reading import Reading, Thresholds
 
@@ -126,7 +126,7 @@ def invented_procedures(folder: Path) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for remembered in (read_facts, read_procedures, reachable_facts):
+    for remembered in (read_facts, read_procedures, reachable_facts, usable_facts):
         remembered.cache_clear()
 
 

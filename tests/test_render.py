@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +13,10 @@ from index.errors import UnknownClause
 from index.types import Book
 from index.wording import Shown
 from rag.cases import INTERRUPTED, Case, CaseTurn
+from rag.page.procedure_view import Choice, FactView, view
 from rag.page.render import case_html, choose_language, law_html
-from rag.ruling import LawCard, Sentence, to_json
+from rag.ruling import AskedFact, LawCard, Ruling, Sentence, State, to_page_json
+from tests.invented import invented_procedures
 from tests.made import ACCEPT, make_book, make_ruling
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -25,7 +29,7 @@ def card(clause_id: str = "27A1", text: str = ACCEPT, heading: str = "Law 27") -
 def case(
     question: str = "West bid too low", notice: str = "", done: bool = True, has_ruling: bool = True, **changes: Any
 ) -> Case:
-    ruling = json.loads(json.dumps(to_json(make_ruling(**changes)))) if has_ruling else None
+    ruling = json.loads(json.dumps(to_page_json(make_ruling(**changes)))) if has_ruling else None
     return Case("c", (CaseTurn(1, question, ruling, notice, done),))
 
 
@@ -71,7 +75,10 @@ def test_links_in_a_clause_cannot_run_scripts() -> None:
 )
 def test_a_cited_number_links_to_its_clause(clause_id: str, href: str) -> None:
     page = case_html(case(sentences=(Sentence(ACCEPT, (clause_id,)),)), "en")
-    assert f'<p class="tl-sentence">{ACCEPT} <a class="tl-cite" href="{href}?book=small-2017-en">{clause_id}</a></p>' in page
+    assert (
+        f'<p class="tl-sentence tl-part-now">{ACCEPT} <a class="tl-cite" href="{href}?book=small-2017-en">{clause_id}</a></p>'
+        in page
+    )
 
 
 def test_an_answer_shows_status_sentences_cards_and_who_rules() -> None:
@@ -208,3 +215,211 @@ def test_every_clause_of_the_bundled_book_can_be_shown() -> None:
 def test_a_clause_that_is_not_there_is_no_page(book: Book) -> None:
     with pytest.raises(UnknownClause):
         law_page(book, "93C")
+
+
+# Procedures
+
+
+@pytest.fixture
+def invented(tmp_path: Path) -> Iterator[None]:
+    (tmp_path / "procedures").mkdir()
+    with invented_procedures(tmp_path / "procedures"):
+        yield
+
+
+READ = {"value": "yes", "from": "read", "confidence": 0.9}
+PRESUMED = {"value": "south", "from": "read", "confidence": None}
+TEA = {"id": "tea", "facts": {"spilled": READ, "who": PRESUMED}, "path": ["spilled", "who"]}
+TEA_STATE = State("small-2017-en", "en", facts={"irregularity": "tea"})
+CLOTH = AskedFact("cloth", "Is there a cloth?", ("yes", "no"))
+PARTS = (
+    Sentence("Please wait.", ("27A1",), "say"),
+    Sentence("Count it.", ("27B1",), "later"),
+    Sentence("West may choose.", ("27A1",), "options"),
+    Sentence("A new deck is brought.", ("27B1",), "now"),
+)
+
+
+def tea(**changes: Any) -> Ruling:
+    return make_ruling(**{"procedure": TEA, "state": TEA_STATE, "candidates": ("tea", "fire"), "sentences": PARTS, **changes})
+
+
+def page_of(ruling: Ruling, lang: str = "en") -> str:
+    made = json.loads(json.dumps(to_page_json(ruling)))
+    return case_html(Case("c", (CaseTurn(7, "West bid too low", made, "", True),)), lang)
+
+
+def seen(ruling: Ruling, lang: str = "en") -> Any:
+    made = json.loads(json.dumps(to_page_json(ruling)))
+    return view(made, made["candidates"], lang, made["state"]["facts"])
+
+
+@pytest.mark.usefixtures("invented")
+def test_a_fact_on_the_path_is_a_chip_with_its_options_and_how_it_is_known() -> None:
+    spilled, who = seen(tea()).facts
+    choices = (Choice("spilled=yes", "yes spilled", True), Choice("spilled=no", "no spilled"))
+    assert spilled == FactView("spilled", "Has tea been spilled?", "It matters.", "read", "yes spilled", choices)
+    assert (who.source, who.taken) == ("presumed", "south who"), "read without a confidence"
+    assert [(one.value, one.is_taken) for one in who.choices] == [("who=north", False), ("who=south", True)]
+
+
+@pytest.mark.usefixtures("invented")
+@pytest.mark.parametrize("source", ["stated", "answered", "changed"])
+def test_what_was_given_is_shown_as_given(source: str) -> None:
+    known = {"value": "yes", "from": source, "confidence": None if source == "stated" else 1.0}
+    assert seen(tea(procedure={"id": "tea", "facts": {"spilled": known}, "path": ["spilled"]})).facts[0].source == source
+
+
+@pytest.mark.usefixtures("invented")
+def test_the_irregularity_ruled_by_is_the_one_recognised_and_the_others_can_be_chosen() -> None:
+    dry = {"id": "dry", "facts": {}, "path": []}
+    made = seen(tea(procedure=dry, candidates=("tea", "flood", "fire")))
+    assert made.title == "The dry", "a link led on"
+    assert made.candidates == (
+        Choice("irregularity=tea", "The tea", True),
+        Choice("irregularity=fire", "The fire"),
+        Choice("irregularity=none", "None of these"),
+    ), "flood is gone since"
+
+
+@pytest.mark.usefixtures("invented")
+def test_a_fact_that_is_asked_has_a_button_for_each_option_and_none_is_taken() -> None:
+    made = seen(tea(status="ask", sentences=(), ask=(CLOTH,)), "ru")
+    assert made.asked == FactView(
+        "cloth",
+        "Есть тряпка?",
+        "Это важно.",
+        "",
+        "",
+        (Choice("cloth=yes", "yes по-русски"), Choice("cloth=no", "no по-русски")),
+    )
+    assert seen(tea()).asked is None
+
+
+@pytest.mark.usefixtures("invented")
+def test_the_irregularity_is_asked_among_the_candidates() -> None:
+    asked = AskedFact("irregularity", "What happened?", ("fire", "tea", "none"))
+    made = seen(tea(procedure=None, status="ask", sentences=(), ask=(asked,), candidates=("fire", "tea")))
+    assert (made.title, made.facts, made.asked) == ("", (), None)
+    assert [(one.value, one.is_taken) for one in made.candidates] == [
+        ("irregularity=fire", False),
+        ("irregularity=tea", False),
+        ("irregularity=none", False),
+    ]
+
+
+@pytest.mark.usefixtures("invented")
+@pytest.mark.parametrize("procedure", [None, {"id": "flood", "facts": {}, "path": []}], ids=["none", "gone since"])
+def test_without_a_procedure_nothing_of_it_is_shown(procedure: Any) -> None:
+    assert seen(tea(procedure=procedure)) is None
+    page = page_of(tea(procedure=procedure))
+    assert "tl-chip" not in page
+    assert "A new deck is brought." in page
+
+
+@pytest.mark.usefixtures("invented")
+def test_a_fact_that_is_gone_since_is_passed_over() -> None:
+    facts = {"flooded": READ, "spilled": READ}
+    made = seen(tea(procedure={"id": "tea", "facts": facts, "path": list(facts)}))
+    assert [fact.id for fact in made.facts] == ["spilled"]
+
+
+@pytest.mark.usefixtures("invented")
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ["Now", "A new deck", "The choices", "West may", "Later", "Count it.", "Say at the table", "Please wait."]),
+        ("ru", ["Сейчас", "A new deck", "Что можно выбрать", "West may", "Потом", "Count it.", "Сказать за столом", "Please"]),
+    ],
+)
+def test_the_parts_of_a_ruling_come_in_their_order_each_under_its_name(lang: str, words: list[str]) -> None:
+    page = page_of(tea(lang=lang))
+    article = page[page.index("tl-answer") : page.index("tl-laws")]
+    places = [article.index(word) for word in words]
+    assert places == sorted(places)
+    assert article.count('<h3 class="tl-part">') == 4
+
+
+@pytest.mark.usefixtures("invented")
+def test_what_is_to_be_said_at_the_table_is_said_without_numbers() -> None:
+    page = page_of(tea())
+    assert '<p class="tl-sentence tl-part-say">Please wait. </p>' in page
+    assert '<p class="tl-sentence tl-part-later">Count it. <a class="tl-cite"' in page
+
+
+def test_what_a_model_wrote_stands_under_no_name() -> None:
+    assert "tl-part-now" in case_html(case(), "en")
+    assert '<h3 class="tl-part">' not in case_html(case(), "en")
+
+
+@pytest.mark.usefixtures("invented")
+def test_chips_say_what_is_taken_and_how_it_is_known_and_their_buttons_name_turn_and_option() -> None:
+    page = page_of(tea())
+    assert (
+        '<details class="tl-chip" data-key="7 irregularity"><summary><span class="tl-chip-name">What happened:</span>' in page
+    )
+    assert '<details class="tl-chip tl-from-read" data-key="7 spilled">' in page
+    assert '<b>yes spilled</b> <span class="tl-source">read from what you wrote</span>' in page
+    assert '<b>south who</b> <span class="tl-source">presumed, not told</span>' in page
+    assert 'class="tl-set tl-taken" data-turn="7" data-set="spilled=yes" aria-pressed="true">yes spilled</button>' in page
+    assert 'class="tl-set" data-turn="7" data-set="spilled=no">no spilled</button>' in page
+    assert 'data-turn="7" data-set="irregularity=none">None of these</button>' in page
+
+
+@pytest.mark.usefixtures("invented")
+def test_the_path_ends_at_the_ruling_or_at_the_open_question() -> None:
+    ruled, asking = page_of(tea()), page_of(tea(status="ask", sentences=(), answer=CLOTH.question, ask=(CLOTH,)))
+    assert '<li class="tl-taken-branch">yes spilled</li><li>no spilled</li>' in ruled
+    assert '<li class="tl-end">Ruling</li></ol>' in ruled
+    assert "<li><span>Is there a cloth?</span> ?</li></ol>" in asking
+    assert "tl-end" not in asking
+
+
+@pytest.mark.usefixtures("invented")
+def test_an_open_question_is_asked_once_with_why_it_matters() -> None:
+    page = page_of(
+        tea(status="ask", sentences=(), answer=CLOTH.question, ask=(CLOTH,), procedure={**TEA, "facts": {}, "path": []})
+    )
+    assert '<div class="tl-ask" role="group" aria-label="Is there a cloth?">' in page
+    assert '<p class="tl-ask-question">Is there a cloth?</p>' in page
+    assert '<p class="tl-why">It matters.</p>' in page
+    assert 'data-set="cloth=yes"' in page
+    assert page.count("Is there a cloth?</p>") == 1
+    assert "<h2>To be asked</h2>" in page
+
+
+@pytest.mark.usefixtures("invented")
+def test_the_question_for_the_irregularity_stands_over_the_candidates() -> None:
+    asked = AskedFact("irregularity", "What happened? Choose.", ("fire", "none"))
+    changes: dict[str, Any] = {"procedure": None, "status": "ask", "sentences": (), "ask": (asked,), "candidates": ("fire",)}
+    page = page_of(tea(**changes, answer="What happened? Choose."))
+    assert page.index('<p class="tl-sentence">What happened? Choose.</p>') < page.index(
+        'data-set="irregularity=fire">The fire<'
+    )
+
+
+@pytest.mark.usefixtures("invented")
+def test_rulings_that_follow_stand_below_with_their_own_questions_and_those_that_follow_them() -> None:
+    third = tea(procedure={"id": "mop", "facts": {}, "path": []}, status="ask", sentences=(), ask=(CLOTH,))
+    second = tea(
+        procedure={"id": "dry", "facts": {}, "path": []},
+        sentences=(Sentence("Play on.", ("27A1",)),),
+        then=(third,),
+        candidates=(),
+    )
+    page = page_of(tea(then=(second,)))
+    assert page.count('<div class="tl-then">') == 2
+    places = [page.index(text) for text in ("<b>The dry</b></h2>", "Play on.", "<b>The mop</b></h2>", 'data-set="cloth=yes"')]
+    assert places == sorted(places)
+    assert page.count('data-set="irregularity=none"') == 1, "the irregularity is chosen once"
+
+
+@pytest.mark.usefixtures("invented")
+def test_html_in_what_a_procedure_shows_is_escaped() -> None:
+    changes: dict[str, Any] = {"procedure": None, "status": "ask", "sentences": ()}
+    asked = AskedFact("irregularity", EVIL, (EVIL,))
+    for ruling in (tea(**changes, ask=(asked,), answer=EVIL), tea(sentences=(Sentence(EVIL, (EVIL,), "say"),))):
+        page = page_of(ruling)
+        assert "<script" not in page
+        assert "<img" not in page
+        assert "&lt;script&gt;" in page

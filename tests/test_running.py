@@ -9,12 +9,15 @@ import pytest
 
 from index.errors import ModelError
 from rag import running as running_module
+from rag.calibration import Calibration
 from rag.cases import Case, Cases, CaseTurn
 from rag.desk import Desk
 from rag.prompt import Prompt
 from rag.running import Running
 from tests.fakes import FakeBackend, FakeEmbedder
+from tests.invented import LIMITS, heard, invented_procedures
 from tests.made import ACCEPT, KEEP_IT
+from tests.test_desk_procedures import ListeningEmbedder
 
 PASSES = "the offender's partner passes until the end, unless the new call is comparable."
 SECONDS = 10.0
@@ -186,3 +189,147 @@ def test_a_case_put_away_is_not_watched(cases: Cases, small_book: str) -> None:
     wait_until_done(cases)
     running.put_away("phone")
     assert list(running.watch("phone")) == [None]
+
+
+# Facts answered and changed on the page
+
+TEA = heard({"tea": 0.75, "dry": 0.125})
+MORE = "and if it had been South?"
+
+
+@pytest.fixture
+def ruled(small_book: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The small book, with the invented procedures and readings of stories."""
+    (tmp_path / "procedures").mkdir()
+    made = Calibration(FakeEmbedder.hash, 0.2, reading=LIMITS)
+    monkeypatch.setattr("rag.desk.calibration_for", lambda sha256: made)
+    monkeypatch.setattr("rag.ruled.DEFAULT_BOOK", small_book)
+    monkeypatch.setattr("index.wording.list_books", lambda: (small_book,))
+    monkeypatch.setattr(running_module, "WATCH_SECONDS", 0.05)
+    with invented_procedures(tmp_path / "procedures"):
+        yield small_book
+
+
+def reading_over(cases: Cases, backend: FakeBackend | GatedBackend | None = None) -> Running:
+    desk = Desk(ListeningEmbedder({KEEP_IT: TEA, MORE: heard({})}), backend)
+    return Running(lambda: desk, cases)
+
+
+def begun(cases: Cases, book: str, backend: FakeBackend | GatedBackend | None = None) -> tuple[Running, CaseTurn]:
+    """A case whose first turn asks whether tea has been spilled."""
+    running = reading_over(cases, backend)
+    running.start("phone", KEEP_IT, False, book)
+    turn = wait_until_done(cases)
+    assert asked(turn) == ["spilled"]
+    return running, turn
+
+
+def asked(turn: CaseTurn) -> list[str]:
+    assert turn.ruling is not None
+    return [one["fact"] for one in turn.ruling["ask"]]
+
+
+def known(turn: CaseTurn) -> dict[str, tuple[str, str]]:
+    """The facts on the path, with how they are known."""
+    assert turn.ruling is not None
+    return {name: (one["value"], one["from"]) for name, one in turn.ruling["procedure"]["facts"].items()}
+
+
+def changed(running: Running, cases: Cases, turn: CaseTurn, fact: str, option: str) -> CaseTurn:
+    running.change("phone", turn.id, fact, option)
+    return wait_until_done(cases)
+
+
+def test_a_fact_that_was_asked_is_answered_and_rules_the_same_turn(cases: Cases, ruled: str) -> None:
+    running, turn = begun(cases, ruled)
+    after = changed(running, cases, turn, "spilled", "yes")
+    assert after.ruling is not None
+    assert (after.id, after.question, after.ruling["status"], after.ruling["answer"]) == (
+        turn.id, KEEP_IT, "judgement", "Record how wet it is."
+    )  # fmt: skip
+    assert known(after) == {"spilled": ("yes", "answered"), "who": ("south", "read")}
+    assert after.ruling["state"]["facts"] == {"irregularity": "tea", "spilled": "yes"}
+    assert [one["question"] for one in after.ruling["state"]["turns"]] == [KEEP_IT], "no second turn"
+
+
+def test_a_fact_answered_presumed_or_read_is_changed_and_the_others_keep_how_they_are_known(cases: Cases, ruled: str) -> None:
+    running, turn = begun(cases, ruled)
+    turn = changed(running, cases, turn, "spilled", "yes")
+    turn = changed(running, cases, turn, "who", "north")
+    assert known(turn) == {"spilled": ("yes", "answered"), "who": ("north", "changed")}
+    turn = changed(running, cases, turn, "spilled", "no")
+    assert known(turn) == {"spilled": ("no", "changed")}
+    assert turn.ruling is not None
+    assert turn.ruling["answer"] == "Play on."
+
+
+def test_a_fact_that_a_ruling_which_follows_asks_is_taken_too(cases: Cases, ruled: str) -> None:
+    running, turn = begun(cases, ruled)
+    for fact, option in (("spilled", "yes"), ("who", "north"), ("cloth", "yes")):
+        turn = changed(running, cases, turn, fact, option)
+    assert turn.ruling is not None
+    assert [second["answer"] for second in turn.ruling["then"]] == ["Play on.", "Wipe the table."]
+
+
+def test_another_irregularity_begins_with_no_facts_and_none_of_them_quotes(cases: Cases, ruled: str) -> None:
+    running, turn = begun(cases, ruled)
+    turn = changed(running, cases, turn, "spilled", "no")
+    turn = changed(running, cases, turn, "irregularity", "fire")
+    assert asked(turn) == ["who"]
+    assert turn.ruling is not None
+    assert turn.ruling["state"]["facts"] == {"irregularity": "fire"}
+    turn = changed(running, cases, turn, "irregularity", "none")
+    assert turn.ruling is not None
+    assert (turn.ruling["status"], turn.ruling["procedure"], turn.ruling["state"]["facts"]) == ("quote", None, {})
+
+
+def test_what_was_changed_is_carried_on_by_the_next_question(cases: Cases, ruled: str) -> None:
+    running, turn = begun(cases, ruled)
+    changed(running, cases, turn, "spilled", "yes")
+    running.start("phone", MORE, True, ruled)
+    assert known(wait_until_done(cases))["spilled"] == ("yes", "answered")
+
+
+def test_a_turn_of_another_device_or_none_at_all_is_left_as_it_is(cases: Cases, ruled: str) -> None:
+    running, turn = begun(cases, ruled)
+    before = cases.shown("phone")
+    running.change("tablet", turn.id, "spilled", "yes")
+    running.change("phone", turn.id + 1, "spilled", "yes")
+    running.put_away("phone")
+    running.change("phone", turn.id, "spilled", "yes")
+    assert before is not None
+    assert before.turns == (turn,)
+
+
+def test_a_turn_that_is_still_under_way_is_left_as_it_is(cases: Cases, ruled: str) -> None:
+    backend = GatedBackend()
+    running, turn = begun(cases, ruled, backend)
+    running.change("phone", turn.id, "irregularity", "none")
+    running.change("phone", turn.id, "spilled", "no")
+    backend.gate.set()
+    after = wait_until_done(cases)
+    assert after.ruling is not None
+    assert (after.ruling["model"], after.ruling["procedure"], sentences(after)) == ("gated", None, [ACCEPT, PASSES])
+
+
+def test_an_earlier_turn_is_watched_until_it_is_whole_too(cases: Cases, ruled: str) -> None:
+    backend = GatedBackend()
+    running, first = begun(cases, ruled, backend)
+    running.start("phone", MORE, True, ruled)
+    wait_until_done(cases)
+    running.change("phone", first.id, "irregularity", "none")
+    seen = []
+    for case in running.watch("phone"):
+        assert case is not None
+        seen.append(case.turns[0].done)
+        backend.gate.set()
+    assert seen[-1]
+
+
+@pytest.mark.parametrize(("fact", "option"), [("spilled", "maybe"), ("colour", "red"), ("irregularity", "flood")])
+def test_a_change_that_is_refused_says_why_and_leaves_the_ruling(cases: Cases, ruled: str, fact: str, option: str) -> None:
+    """As with a page that was open since before the procedures changed."""
+    running, turn = begun(cases, ruled)
+    after = changed(running, cases, turn, fact, option)
+    assert option in after.notice or fact in after.notice
+    assert after.ruling == turn.ruling

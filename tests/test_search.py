@@ -1,13 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from index.books import read_book
 from index.clause_id import parse_clause_id
-from index.search import NEIGHBOUR_SHARE, search
+from index.ranking import FEATURES, best_by_clause
+from index.search import NEIGHBOUR_SHARE, cosines, rank, search
 from index.store import SearchIndex, open_index
 from index.types import Hit
 from tests.fakes import FakeEmbedder
@@ -205,3 +208,66 @@ def test_a_reference_stays_within_its_edition(old: SearchIndex) -> None:
 
 def test_what_was_asked_of_one_edition_does_not_find_the_other(old: SearchIndex) -> None:
     assert search(old, "can I keep it") == []
+
+
+# With the weights of the embedder
+
+
+@pytest.fixture
+def weigh(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Weights for the fake embedder; those not named are 0."""
+
+    def weigh_by(**weights: float) -> None:
+        made = np.array([weights.get(name.replace(" ", "_"), 0.0) for name in FEATURES])
+        monkeypatch.setattr("index.search.weights_for", lambda sha256: made if sha256 == FakeEmbedder.hash else None)
+
+    return weigh_by
+
+
+def test_a_clause_scores_by_the_weights_of_its_embedder(small: SearchIndex, weigh: Callable[..., None]) -> None:
+    """By text alone: 10 times the difference of the cosines is what the logarithms of the scores differ by."""
+    weigh(clause_cosine=1.0)
+    first, second = search(small, "unless the new call is comparable")[:2]
+    assert (str(first.clause.id), first.score) == ("27B1", 1.0)
+    rows = cosines(small, ["unless the new call is comparable"])[0]
+    near, middle = best_by_clause(rows, ~small.row_asked, small.row_clause, 5), float(np.median(rows))
+    position = small.structure.position
+    far, best = (max(float(near[position[hit.clause.id]]) - middle, -0.1) for hit in (second, first))
+    assert second.score == pytest.approx(math.exp(10 * (far - best)), rel=1e-3)
+
+
+def test_what_is_expected_leads_where_it_weighs_enough(small: SearchIndex, weigh: Callable[..., None]) -> None:
+    weigh(line_cosine=1.0, expected=100.0)
+    prior = {parse_clause_id("27B1"): 0.5}
+    assert ids(rank(small, KEEP_IT).hits)[0] == "27A1"
+    assert ids(rank(small, KEEP_IT, prior=prior).hits)[0] == "27B1"
+
+
+def test_with_weights_a_lead_in_still_brings_what_stands_below_it(linked: SearchIndex, weigh: Callable[..., None]) -> None:
+    weigh(clause_cosine=1.0)
+    hits = search(linked, "bravo following")
+    assert ids(hits)[:4] == ["27B", "27B1", "27B1(a)", "27B2"]
+    assert {hit.score for hit in hits[:4]} == {1.0}
+
+
+def test_with_weights_a_cross_reference_counts_only_as_a_feature(linked: SearchIndex, weigh: Callable[..., None]) -> None:
+    weigh(clause_cosine=1.0)
+    scores = {str(hit.clause.id): hit.score for hit in search(linked, "choose any")}
+    assert scores["27A"] == 1.0
+    assert scores["27D"] < NEIGHBOUR_SHARE
+
+
+def test_with_weights_a_clause_named_by_number_still_leads(small: SearchIndex, weigh: Callable[..., None]) -> None:
+    weigh(line_cosine=1.0)
+    hits = by_number(small, "27B", question=KEEP_IT)
+    assert ids(hits)[:3] == ["27B", "27B1", "27A1"]
+
+
+def test_a_vector_that_is_made_already_is_not_made_again(small: SearchIndex) -> None:
+    made = small.embedder.encode([KEEP_IT], "query")
+    assert isinstance(small.embedder, FakeEmbedder)
+    before = len(small.embedder.encoded)
+    ranking = rank(small, KEEP_IT, vector=made)
+    assert len(small.embedder.encoded) == before
+    assert ranking == rank(small, KEEP_IT)
+    assert (ranking.vector == made[0]).all()

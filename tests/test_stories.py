@@ -134,7 +134,9 @@ def test_a_clause_that_cannot_be_read_is_told_with_its_story(clauses: list[str])
 
 
 def test_a_clause_that_the_book_does_not_have_is_told_with_its_story() -> None:
-    stories = [Story(**{**PLAIN, "clauses": [clause], "q": clause, "line": k}) for k, clause in enumerate(("27A", "64A", "12C"))]
+    stories = [
+        Story(**{**PLAIN, "clauses": [clause], "q": clause, "line": k}) for k, clause in enumerate(("27A", "64A", "12C"))
+    ]
     with pytest.raises(BookError) as caught:
         with_stories([make_clause("27A", "a")], stories)
     assert str(caught.value) == "stories.jsonl:1: the book has no clause 64A."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from string import Formatter
 from typing import get_args
@@ -11,8 +12,10 @@ from index.types import Book
 from index.wording import Shown
 from rag import strings as strings_module
 from rag.desk import card
+from rag.page.render import FOLDER
 from rag.question import LANGUAGES
-from rag.ruling import Status
+from rag.rule import From
+from rag.ruling import Part, Status
 from rag.strings import authority, languages, strings
 from tests.made import make_clause
 
@@ -91,3 +94,17 @@ def test_a_card_of_every_kind_of_book_has_its_authority_line(tmp_path: Path, lan
     clause = make_clause("27A1", "text")
     book = Book("b", "2017", "en", kind, "B", "CC", "restated", "", in_force=True, folder=tmp_path, hash="h", clauses=(clause,))
     assert "2017" in authority(lang, book.edition, card(Shown(clause, book), 1.0).source)
+
+
+@pytest.mark.parametrize("lang", languages())
+def test_every_part_of_a_ruling_and_every_way_to_know_a_fact_has_a_name(lang: str) -> None:
+    names = [f"part_{part}" for part in get_args(Part)]
+    names += [f"from_{source}" for source in get_args(From) if source != "set"]  # what a ruling set is not shown as a chip
+    assert [name for name in names if not strings(lang).get(name)] == []
+
+
+@pytest.mark.parametrize("template", sorted(path.name for path in FOLDER.glob("*.html")))
+def test_every_string_that_a_template_names_is_there(template: str) -> None:
+    text = (FOLDER / template).read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(?:text|t)\.([a-z_0-9]+)\b", text))
+    assert named - strings("en").keys() == set()
