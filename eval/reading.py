@@ -16,7 +16,7 @@ from index.lessons import NOT_STATED
 from rag.mixing import Mixing
 from rag.reading import Thresholds
 
-RIGHT_IRREGULARITY = 0.75
+RIGHT_IRREGULARITY = 0.67
 """Share of the irregularities ruled by that must be right: a wrong one is seen at once, and changed by a tap."""
 RIGHT_FACT = 0.90
 """Share of the facts taken as told that must be right."""

@@ -25,7 +25,7 @@ Read = Callable[[str], Reading | None]
 
 @dataclass(frozen=True)
 class Decided:
-    """What was decided. ``outcome`` is ``None`` when the irregularity itself must be asked.
+    """What was decided. ``outcome`` is ``None`` when no irregularity is clear enough to rule by.
 
     ``candidates`` are procedures, the likeliest first; ``facts`` is what the case carries on: the irregularity and every fact
     that was given, answered or changed; ``story`` the text that the others are read from.
@@ -52,7 +52,7 @@ def check_given(given: Mapping[str, str]) -> None:
 def decide(
     text: str, state: State, given: Mapping[str, str], read: Read, sources: Mapping[str, From] | None = None
 ) -> Decided | None:
-    """Decide on a text that starts a case, or continues the one that ``state`` carries; ``None``: no procedure rules it.
+    """Decide on a text that starts a case, or continues the one that ``state`` carries; ``None``: no procedure is to rule it.
 
     ``sources`` says how the given facts are known, where that is not plain: stated, or answered or changed in a case.
     Raises `ContractError` as `check_given` does, and for facts that nothing uses.

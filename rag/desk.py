@@ -17,7 +17,6 @@ from index.books import DEFAULT_BOOK, EDITION_IN_FORCE, clause_list, read_book
 from index.clause_id import ClauseId
 from index.embedder import Chances, Embedder, Progress, Vectors
 from index.errors import BackendError, ContractError, ModelError
-from index.lessons import IRREGULARITY
 from index.search import Ranking, rank
 from index.store import Say, SearchIndex, open_index
 from index.terms import with_terms
@@ -25,16 +24,16 @@ from index.types import Book, Clause, Hit
 from index.wording import Shown, shown, with_lines, wordings
 from rag.backends import Backend, open_backend
 from rag.calibration import Calibration, calibration_for
-from rag.decide import NONE_OF_THESE, Decided, check_given, decide
+from rag.decide import Decided, check_given, decide
 from rag.generate import CONTEXT_CLAUSES, generate
 from rag.mixing import read_text
 from rag.models import open_embedder
 from rag.prior import expected_clauses
 from rag.question import Question, read_question
 from rag.reading import Reading
-from rag.rule import From
+from rag.rule import From, Outcome
 from rag.ruled import to_ruling
-from rag.ruling import NO_MODEL, AskedFact, LawCard, Ruling, Sentence, State, Status, Timings, Turn, card
+from rag.ruling import NO_MODEL, LawCard, Ruling, Sentence, State, Status, Timings, Turn, card
 from rag.strings import strings
 
 QUOTED_CLAUSES = 2
@@ -146,14 +145,16 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
 
     floor = calibration_for(desk.embedder.hash)
     decided = _decided(desk, ask, state, index, floor, {told: chances})
-    is_ruled = bool(ask.facts or state.facts) and decided is not None
+    is_ruled = bool(ask.facts or state.facts) and decided is not None and decided.outcome is not None
     if floor and not floor.covers(ranking) and not is_ruled:
         yield _finish(_not_covered(draft), clock)
         return
-    if decided:
-        yield _finish(_ruled(draft, decided), clock)
+    if decided and decided.outcome:
+        yield _finish(_ruled(draft, decided, decided.outcome), clock)
         return
-    draft = replace(draft, state=replace(draft.state, facts={}, story=""))  # what was refused does not come back
+    # Without a ruling the case carries the story, from which one can be chosen; what was refused does not come back.
+    kept = replace(draft.state, facts=dict(decided.facts) if decided else {}, story=decided.story if decided else "")
+    draft = replace(draft, state=kept, candidates=decided.candidates if decided else ())
     backend, notice = _usable_backend(desk.backend, index.book, floor, question.lang)
     if backend is None:
         yield _finish(_quote(draft), clock, notice)
@@ -186,18 +187,12 @@ def _decided(
     return decide(ask.question, state, ask.facts, read, ask.sources)
 
 
-def _ruled(draft: Ruling, decided: Decided) -> Ruling:
+def _ruled(draft: Ruling, decided: Decided, outcome: Outcome) -> Ruling:
     """The draft with what a procedure rules or asks; its clauses lead the law cards."""
-    state = replace(draft.state, facts=dict(decided.facts), story=decided.story)
-    if decided.outcome is None:
-        text = strings(draft.lang)["ask_irregularity"]
-        asked = AskedFact(IRREGULARITY, text, (*decided.candidates, NONE_OF_THESE))
-        return replace(
-            draft, status="ask", answer=text, ask=(asked,), state=state, candidates=decided.candidates, model=NO_MODEL
-        )
-    ruling = to_ruling(decided.outcome, draft.lang)
+    ruling = to_ruling(outcome, draft.lang)
     cited = {law.id for law in ruling.laws}
     laws = (*ruling.laws, *(law for law in draft.laws if law.id not in cited))
+    state = replace(draft.state, facts=dict(decided.facts), story=decided.story)
     return replace(ruling, question=draft.question, book=draft.book, laws=laws, state=state, candidates=decided.candidates)
 
 

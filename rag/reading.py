@@ -1,7 +1,7 @@
 """What a story tells: the irregularity and the facts, each with the probability that the embedder's heads give it.
 
 Only what is told with enough confidence is taken; below it the director is asked. The thresholds are calibrated on stories that
-were not trained on (`eval.calibrate`) and bound to the embedder's hash.
+were not trained on (`eval.reading`) and bound to the embedder's hash.
 """
 
 from __future__ import annotations

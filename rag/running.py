@@ -58,10 +58,10 @@ class Running:
             self._cases.save_turn(turn_id, ruling, "", done=False)
             self._open[turn_id] = stop
         ask = Ask(turn.question, ruling["book"], "auto", given, before, sources)
-        threading.Thread(target=self._run, args=(turn_id, ask, stop), daemon=True, name=f"answer-{turn_id}").start()
+        arguments = (turn_id, ask, stop, ruling)
+        threading.Thread(target=self._run, args=arguments, daemon=True, name=f"answer-{turn_id}").start()
 
-    def _run(self, turn_id: int, ask: Ask, stop: threading.Event) -> None:
-        so_far: dict[str, Any] | None = None
+    def _run(self, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None = None) -> None:
         try:
             for update in answer(_stoppable(self._desk(), stop), ask):
                 so_far = to_page_json(update.ruling)
@@ -101,13 +101,13 @@ class Running:
                 seen = self._version
                 under_way = set(self._open)
             case = self._cases.shown(device)
-            last = case.turns[-1] if case and case.turns else None
-            if case is None or last is None or last.done:
+            growing = [turn for turn in case.turns if not turn.done] if case else []
+            if case is None or not growing:
                 yield case
                 return
-            if last.id not in under_way:
-                ended = replace(last, done=True, notice=last.notice or INTERRUPTED)
-                yield replace(case, turns=(*case.turns[:-1], ended))
+            if not any(turn.id in under_way for turn in growing):
+                ended = (t if t.done else replace(t, done=True, notice=t.notice or INTERRUPTED) for t in case.turns)
+                yield replace(case, turns=tuple(ended))
                 return
             yield case
             with self._changed:

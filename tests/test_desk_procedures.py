@@ -186,16 +186,13 @@ def test_a_ruling_is_in_the_language_of_the_question() -> None:
     assert asked.answer == "Кто это сделал?"
 
 
-def test_an_irregularity_that_is_not_told_surely_is_asked() -> None:
+def test_an_irregularity_that_is_not_told_surely_is_offered_beside_the_law() -> None:
     ruling = put({KEEP_IT: heard({"fire": 0.375, "tea": 0.25, "dry": 0.125, "noise": 0.0625, "mop": 0.03125})}, KEEP_IT).ruling
-    question = strings("en")["ask_irregularity"]
-    assert question == "What happened? Choose what fits, or say it in other words."
-    assert (ruling.status, ruling.answer, ruling.procedure) == ("ask", question, None)
-    assert ruling.ask == (AskedFact("irregularity", question, ("fire", "tea", "dry", "noise", "none")),)
-    assert ruling.state.story == KEEP_IT
+    assert (ruling.status, ruling.procedure, ruling.ask) == ("quote", None, ())
     assert ruling.candidates == ("fire", "tea", "dry", "noise")
-    assert (ruling.model, ruling.sentences, ruling.cites, ruling.state.facts) == ("none", (), (), {})
-    assert ids(ruling)[0] == "27A1", "what was found is shown meanwhile"
+    assert (ruling.state.story, ruling.state.facts) == (KEEP_IT, {})
+    assert ids(ruling)[0] == "27A1"
+    assert ruling.sentences, "the law is quoted meanwhile"
 
 
 def test_the_irregularity_is_not_asked_where_the_book_does_not_cover_the_question() -> None:
@@ -306,7 +303,7 @@ def test_a_case_goes_from_the_irregularity_to_the_fact_to_the_ruling_with_its_st
     told = {KEEP_IT: heard({"tea": 0.375, "fire": 0.25}), "yes": heard({}), "North": heard({}, who={"north": 0.8})}
     made = desk(told)
     first = answer_whole(made, Ask(KEEP_IT, "small-2017-en")).ruling
-    assert first.ask[0].fact == "irregularity"
+    assert (first.status, first.candidates[:2]) == ("quote", ("tea", "fire"))
     second = answer_whole(made, Ask(KEEP_IT, state=again(first.state), facts={"irregularity": "tea"})).ruling
     assert (second.status, second.ask[0].fact, second.state.facts) == ("ask", "spilled", {"irregularity": "tea"})
     third = answer_whole(made, Ask("yes", state=again(second.state), facts={"spilled": "yes"})).ruling
@@ -358,7 +355,7 @@ def test_a_case_does_not_go_back_to_an_irregularity_that_was_refused() -> None:
         (DECK, "ruling"),
         (heard(TEA, spilled={"yes": 0.9}), "judgement"),
         (heard(TEA), "ask"),
-        (heard({"tea": 0.375, "fire": 0.25}), "ask"),
+        (heard({"tea": 0.375, "fire": 0.25}), "quote"),
         (heard({}), "quote"),
     ],
 )

@@ -16,6 +16,7 @@ from rag.cases import INTERRUPTED, Case, CaseTurn
 from rag.page.procedure_view import Choice, FactView, view
 from rag.page.render import case_html, choose_language, law_html
 from rag.ruling import AskedFact, LawCard, Ruling, Sentence, State, to_page_json
+from rag.strings import strings
 from tests.invented import invented_procedures
 from tests.made import ACCEPT, make_book, make_ruling
 
@@ -311,8 +312,8 @@ def test_the_irregularity_is_asked_among_the_candidates() -> None:
 @pytest.mark.usefixtures("invented")
 @pytest.mark.parametrize("procedure", [None, {"id": "flood", "facts": {}, "path": []}], ids=["none", "gone since"])
 def test_without_a_procedure_nothing_of_it_is_shown(procedure: Any) -> None:
-    assert seen(tea(procedure=procedure)) is None
-    page = page_of(tea(procedure=procedure))
+    assert seen(tea(procedure=procedure, candidates=())) is None
+    page = page_of(tea(procedure=procedure, candidates=()))
     assert "tl-chip" not in page
     assert "A new deck is brought." in page
 
@@ -389,13 +390,10 @@ def test_an_open_question_is_asked_once_with_why_it_matters() -> None:
 
 
 @pytest.mark.usefixtures("invented")
-def test_the_question_for_the_irregularity_stands_over_the_candidates() -> None:
-    asked = AskedFact("irregularity", "What happened? Choose.", ("fire", "none"))
-    changes: dict[str, Any] = {"procedure": None, "status": "ask", "sentences": (), "ask": (asked,), "candidates": ("fire",)}
-    page = page_of(tea(**changes, answer="What happened? Choose."))
-    assert page.index('<p class="tl-sentence">What happened? Choose.</p>') < page.index(
-        'data-set="irregularity=fire">The fire<'
-    )
+def test_candidates_are_offered_below_what_is_quoted() -> None:
+    page = page_of(tea(procedure=None, status="quote", candidates=("fire",)))
+    assert page.index("A new deck is brought.") < page.index(strings("en")["ask_irregularity"])
+    assert page.index(strings("en")["ask_irregularity"]) < page.index('data-set="irregularity=fire">The fire<')
 
 
 @pytest.mark.usefixtures("invented")
@@ -416,9 +414,7 @@ def test_rulings_that_follow_stand_below_with_their_own_questions_and_those_that
 
 @pytest.mark.usefixtures("invented")
 def test_html_in_what_a_procedure_shows_is_escaped() -> None:
-    changes: dict[str, Any] = {"procedure": None, "status": "ask", "sentences": ()}
-    asked = AskedFact("irregularity", EVIL, (EVIL,))
-    for ruling in (tea(**changes, ask=(asked,), answer=EVIL), tea(sentences=(Sentence(EVIL, (EVIL,), "say"),))):
+    for ruling in (tea(sentences=(), answer=EVIL), tea(sentences=(Sentence(EVIL, (EVIL,), "say"),))):
         page = page_of(ruling)
         assert "<script" not in page
         assert "<img" not in page

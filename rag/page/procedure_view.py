@@ -44,13 +44,12 @@ class ProcedureView:
 
 
 def view(ruling: Mapping[str, Any], candidates: Sequence[str], lang: str, carried: Mapping[str, str]) -> ProcedureView | None:
-    """The view of a ruling (JSON form); ``None`` when no procedure rules. ``carried`` are the facts of the case's state."""
+    """The view of a ruling (JSON form); ``None`` when no procedure rules or could. ``carried``: facts of the case's state."""
     procedures, facts = read_procedures(), read_facts()
     found = ruling["procedure"]
     asked = next(iter(ruling["ask"]), None)
     if found is None:
-        is_open = asked is not None and asked["fact"] == IRREGULARITY
-        return ProcedureView("", _irregularities(candidates, "", lang), (), None) if is_open else None
+        return ProcedureView("", _irregularities(candidates, "", lang), (), None) if candidates else None
     if found["id"] not in procedures:  # the case is older than the procedures
         return None
     started = carried.get(IRREGULARITY, found["id"])
