@@ -35,7 +35,7 @@ KEEP = 0.995
 """Share of covered questions that must stay above the floor: a false refusal costs more than an idle quote."""
 HEAD_KEEP = 0.98
 """Share of covered questions that the head must keep."""
-HEAD_C = 10.0
+HEAD_C = 1.0
 """Inverse strength of the head's regularisation."""
 FOLDS = 5
 EVERY = 3

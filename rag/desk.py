@@ -144,7 +144,9 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     yield Update(draft, done=False)
 
     floor = calibration_for(desk.embedder.hash)
-    decided = _decided(desk, ask, state, index, floor, {told: chances})
+    # Who names a clause wants to read it; a case that is being ruled goes on all the same.
+    names_law = bool(question.named) and not ask.facts and not state.facts
+    decided = None if names_law else _decided(desk, ask, state, index, floor, {told: chances})
     is_ruled = bool(ask.facts or state.facts) and decided is not None and decided.outcome is not None
     if floor and not floor.covers(ranking) and not is_ruled:
         yield _finish(_not_covered(draft), clock)
@@ -191,7 +193,8 @@ def _ruled(draft: Ruling, decided: Decided, outcome: Outcome) -> Ruling:
     """The draft with what a procedure rules or asks; its clauses lead the law cards."""
     ruling = to_ruling(outcome, draft.lang)
     cited = {law.id for law in ruling.laws}
-    laws = (*ruling.laws, *(law for law in draft.laws if law.id not in cited))
+    told = ruling.laws if outcome.leaf else ()  # while a fact is asked, what was found tells more than the headings
+    laws = (*told, *(law for law in draft.laws if not outcome.leaf or law.id not in cited))
     state = replace(draft.state, facts=dict(decided.facts), story=decided.story)
     return replace(ruling, question=draft.question, book=draft.book, laws=laws, state=state, candidates=decided.candidates)
 

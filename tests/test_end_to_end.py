@@ -60,7 +60,7 @@ def test_the_real_model_answers_with_clauses_that_were_put_before_it(
     real_index: SearchIndex, small_model: LlamaBackend
 ) -> None:
     desk = Desk(real_index.embedder, small_model)
-    updates = list(answer(desk, Ask(LEAD_OUT_OF_TURN)))
+    updates = list(answer(desk, Ask(LEAD_OUT_OF_TURN, facts={"irregularity": "none"})))
     first, last = updates[0].ruling, updates[-1].ruling
     assert first.laws, "law cards come first"
     assert not first.sentences
@@ -97,11 +97,24 @@ def test_the_fetched_models_have_the_hashes_of_the_catalogue() -> None:
 
 
 def test_ask_on_the_command_line_gives_the_contract(in_real_home: Path) -> None:
-    done = _tablelaw("ask", LEAD_OUT_OF_TURN, "--llm", "none", "--json")
+    done = _tablelaw("ask", LEAD_OUT_OF_TURN, "--llm", "none", "--json", "--fact", "irregularity=none")
     assert done.returncode == 0, done.stderr
     answer_json = json.loads(done.stdout)
     assert answer_json["status"] == "quote"
     assert {law["id"] for law in answer_json["laws"]} >= set(answer_json["cites"])
+
+
+def test_a_story_is_ruled_once_what_it_lacks_is_given(in_real_home: Path, real_index: SearchIndex) -> None:
+    desk = Desk(real_index.embedder, None)
+    facts = {"irregularity": "defender-lead-out-of-turn"}
+    for _ in range(8):
+        ruling = answer_whole(desk, Ask(LEAD_OUT_OF_TURN, facts=facts)).ruling
+        if ruling.status != "ask":
+            break
+        facts[ruling.ask[0].fact] = ruling.ask[0].options[0]
+    assert ruling.status in ("ruling", "judgement")
+    assert {ClauseId(clause).law for clause in ruling.cites} & {47, 53, 54, 55, 56}
+    assert set(ruling.cites) <= {law.id for law in ruling.laws}
 
 
 def _tablelaw(*arguments: str) -> subprocess.CompletedProcess[str]:
