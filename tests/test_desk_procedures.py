@@ -172,7 +172,7 @@ def test_a_fact_that_the_story_does_not_tell_is_asked() -> None:
     assert (ruling.status, ruling.answer, ruling.sentences, ruling.cites) == ("ask", "Has tea been spilled?", (), ())
     assert ruling.ask == (AskedFact("spilled", "Has tea been spilled?", ("yes", "no")),)
     assert ruling.procedure == {"id": "tea", "facts": {}, "path": []}
-    assert ids(ruling)[0] == "27A", "the law of the procedure"
+    assert ids(ruling)[0] == "27A1", "what was found, not the headings of the procedure's laws"
 
 
 def test_a_ruling_is_in_the_language_of_the_question() -> None:
