@@ -79,8 +79,7 @@ def citation_precision(one: Answered) -> list[float]:
     """For each id cited in answer to a question that has deciding clauses: 1 when gold names it as must or may."""
     if not one.answer or not one.gold.must_cite:
         return []
-    good = {clause for alternatives in one.gold.must for clause in alternatives} | set(map(parse_clause_id, one.gold.may_cite))
-    return [float(clause in good) for clause in cited(one.answer)]
+    return [float(clause in one.gold.good_cites) for clause in cited(one.answer)]
 
 
 def citation_recall(one: Answered) -> float:
@@ -112,11 +111,10 @@ def is_accurate(one: Answered) -> bool:
     if not one.answer or one.answer["status"] in {"ask", "not-covered"}:
         return False
     found = set(cited(one.answer))
-    good = {clause for alternatives in one.gold.must for clause in alternatives} | set(map(parse_clause_id, one.gold.may_cite))
     return (
         citation_recall(one) == 1.0
         and not found & set(map(parse_clause_id, one.gold.never_cite))
-        and len(found - good) <= MAX_OTHER_CITES
+        and len(found - one.gold.good_cites) <= MAX_OTHER_CITES
         and says_right(one)
         and len(one.answer["answer"].split()) <= MAX_WORDS
     )
@@ -164,7 +162,7 @@ def measures(answered: Sequence[Answered]) -> dict[str, Rate]:
     """All measures with their intervals; each over the questions (or citations) that it is about."""
     answerable = [one for one in answered if one.gold.answerable == "yes" or one.gold.is_false_premise]
     lacking = [one for one in answered if one.gold.answerable == "needs-fact"]
-    uncovered = [one for one in answered if one.gold.answerable == "no" and not one.gold.must_cite]
+    uncovered = [one for one in answered if one.gold.is_uncovered]
     refused = [one for one in answered if refuses(one)]
     by_procedure = [one for one in answered if one.gold.procedure and one.gold.answerable != "no"]
     of_procedure = [one for one in by_procedure if one.gold.answerable == "yes"]
@@ -175,9 +173,9 @@ def measures(answered: Sequence[Answered]) -> dict[str, Rate]:
         "citation recall": rate([citation_recall(one) for one in answerable]),
         "says right": _share(answerable, says_right),
         "ruling accuracy": _share(answerable, is_accurate),
-        "refusal precision": rate([float(one.gold.answerable == "no" and not one.gold.must_cite) for one in refused]),
+        "refusal precision": rate([float(one.gold.is_uncovered) for one in refused]),
         "refusal recall": _share(uncovered, refuses),
-        "false refusals": _share([one for one in answered if one not in uncovered], refuses),
+        "false refusals": _share([one for one in answered if not one.gold.is_uncovered], refuses),
         "missing facts asked": _share(lacking, asks_right),
         "asks some fact": _share(lacking, lambda one: bool(one.answer and _asked(one.answer))),
         "premature rulings": _share(lacking, is_premature),

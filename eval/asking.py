@@ -5,9 +5,6 @@ An answer is kept under the hash of everything it depends on: question, book, pr
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +14,7 @@ import prompts as prompts_package
 import rag as rag_package
 from eval.answers import Answer, Answered
 from eval.gold import Gold
-from index import paths
+from eval.kept import keep, kept
 from index.books import user_books_dir
 from index.embedder import Progress
 from index.errors import BookError, TablelawError
@@ -27,7 +24,7 @@ from rag.ruling import NO_MODEL, to_json
 from rag.strings import strings
 
 
-def ask_all(desk: Desk, gold: Sequence[Gold], progress: Progress | None = None, keep: bool = True) -> tuple[Answered, ...]:
+def ask_all(desk: Desk, gold: Sequence[Gold], progress: Progress | None = None, is_kept: bool = True) -> tuple[Answered, ...]:
     """Answers to all questions whose book is here; a question that fails has no answer."""
     found = []
     for number, one in enumerate(gold, start=1):
@@ -35,42 +32,32 @@ def ask_all(desk: Desk, gold: Sequence[Gold], progress: Progress | None = None, 
             desk.index_of(one.book)
         except BookError:
             continue
-        found.append(Answered(one, _answer(desk, one, keep)))
+        found.append(Answered(one, _answer(desk, one, is_kept)))
         if progress:
             progress(number, len(gold))
     return tuple(found)
 
 
-def _answer(desk: Desk, gold: Gold, keep: bool) -> Answer | None:
-    path = folder() / f"{_key(desk, gold)}.json"
-    if keep and path.exists():
-        with contextlib.suppress(ValueError):  # a damaged one is asked for again
-            kept: Answer = json.loads(path.read_text(encoding="utf-8"))
-            return kept
+def _answer(desk: Desk, gold: Gold, is_kept: bool) -> Answer | None:
+    key = _key(desk, gold)
+    if is_kept and (before := kept(key)) is not None:
+        return before
     try:
         update = answer_whole(desk, Ask(gold.question, gold.book))
     except TablelawError:
         return None
     answer = to_json(update.ruling)
     text = strings(update.ruling.lang)
-    if keep and update.notice not in {text["quote_model_failed"], text["cut_off"]}:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
-        os.replace(part, path)
+    if is_kept and update.notice not in {text["quote_model_failed"], text["cut_off"]}:
+        keep(key, answer)
     return answer
-
-
-def folder() -> Path:
-    """Where answers are kept."""
-    return paths.cache_dir() / "answers"
 
 
 def _key(desk: Desk, gold: Gold) -> str:
     model = desk.backend.name if desk.backend else NO_MODEL
     index = desk.index_of(gold.book).hash
     own_books = sha256_folder(user_books_dir())  # an imported wording changes what is quoted
-    return sha256_value([gold.question, gold.book, model, desk.embedder.hash, index, own_books, program_hash()])[:32]
+    return sha256_value([gold.question, gold.book, model, desk.embedder.hash, index, own_books, program_hash()])
 
 
 @lru_cache(maxsize=1)

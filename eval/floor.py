@@ -100,9 +100,7 @@ def uncovered_questions(book_lang: str) -> list[str]:
     """Questions that the book does not cover, as they are searched."""
     off_topic = yaml.safe_load(OFF_TOPIC.read_text(encoding="utf-8"))
     asked = [(text, lang) for lang, texts in off_topic.items() for text in texts]
-    asked += [
-        (one.question, one.lang) for one in of_split(read_gold(), "train") if one.answerable == "no" and not one.must_cite
-    ]
+    asked += [(one.question, one.lang) for one in of_split(read_gold(), "train") if one.is_uncovered]
     return [with_terms(text, lang, book_lang) for text, lang in asked]
 
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from index.books import listed_clause
 from index.clause_id import ClauseId, parse_clause_id
-from index.errors import ContractError, UnknownClause
+from index.errors import ContractError, UnknownClause, first_fault
 
 FOLDER = Path(__file__).resolve().parent / "gold"
 SPLITS = FOLDER / "splits.yaml"
@@ -71,6 +71,16 @@ class Gold(BaseModel, extra="forbid", frozen=True):
         return tuple(frozenset(map(parse_clause_id, alternatives)) for alternatives in self.must_cite)
 
     @property
+    def is_uncovered(self) -> bool:
+        """Whether the Laws say nothing of it: then it is to be refused."""
+        return self.answerable == "no" and not self.must_cite
+
+    @property
+    def good_cites(self) -> frozenset[ClauseId]:
+        """What an answer may cite: every alternative of ``must_cite``, and ``may_cite``."""
+        return frozenset[ClauseId]().union(*self.must, map(parse_clause_id, self.may_cite))
+
+    @property
     def is_false_premise(self) -> bool:
         """Whether a clause says otherwise than the question takes for granted."""
         return self.answerable == "no" and bool(self.must_cite)
@@ -97,8 +107,7 @@ def _read_line(line: str, where: str) -> Gold:
     try:
         gold = Gold.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ContractError(f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise ContractError(f"{where}: {first_fault(error)}") from error
     edition = gold.book.split("-")[1] if "-" in gold.book else ""
     ids = [clause for alternatives in gold.must_cite for clause in alternatives]
     try:

@@ -7,8 +7,6 @@ run that was cut short goes on. A peer cites the ids in its text, or, where it n
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,8 +17,9 @@ import yaml
 from rich.progress import track
 
 from eval.answers import Answer, Answered
-from eval.asking import ask_all, folder
+from eval.asking import ask_all
 from eval.gold import Gold, read_gold
+from eval.kept import keep, kept
 from eval.report import Report, print_report, write_report
 from eval.run import answer_lines
 from index.books import DEFAULT_BOOK, read_book
@@ -142,18 +141,14 @@ def ask_peer(name: str, gold: Sequence[Gold], model: Path, embedder: Path, base_
     peer: Peer | None = None
     found = []
     for one in track(gold, name):
-        path = folder() / f"{sha256_value([name, one.question, model.name, base_hash])[:32]}.json"
-        if path.exists():
-            found.append(Answered(one, json.loads(path.read_text(encoding="utf-8"))))
-            continue
-        peer = peer or PEERS[name](model, embedder)
-        started = time.perf_counter()
-        text, sources = peer(one.question)
-        answer = _as_answer(text, sources, 1000 * (time.perf_counter() - started))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
-        os.replace(part, path)
+        key = sha256_value([name, one.question, model.name, base_hash])
+        answer = kept(key)
+        if answer is None:
+            peer = peer or PEERS[name](model, embedder)
+            started = time.perf_counter()
+            text, sources = peer(one.question)
+            answer = _as_answer(text, sources, 1000 * (time.perf_counter() - started))
+            keep(key, answer)
         found.append(Answered(one, answer))
     return tuple(found)
 

@@ -33,8 +33,13 @@ class Found:
     ranked: tuple[ClauseId, ...]
 
 
-def retrieve(desk: Desk, gold: Sequence[Gold], progress: Progress | None = None) -> tuple[tuple[Found, ...], int]:
-    """What each system finds for each question that has deciding clauses; and how many were left out, their book not here."""
+def retrieve(
+    desk: Desk, gold: Sequence[Gold], progress: Progress | None = None, with_peers: bool = True
+) -> tuple[tuple[Found, ...], int]:
+    """What each system, or the product only, finds for each question that has deciding clauses.
+
+    Also how many questions were left out, since their book is not here.
+    """
     found: list[Found] = []
     left_out = 0
     asked = [one for one in gold if one.must_cite]
@@ -45,10 +50,11 @@ def retrieve(desk: Desk, gold: Sequence[Gold], progress: Progress | None = None)
             left_out += 1
             continue
         question, ranking = find(desk, one.question, DEPTH, one.book)
-        dense = np.where(index.row_asked, -1.0, cosines(index, [question.text])[0])
-        bm25 = index.bm25.scores(question.text)
-        ranked = (tuple(hit.clause.id for hit in ranking.hits), _best(index, dense), _best(index, bm25))
-        found += [Found(one, system, ids) for system, ids in zip(SYSTEMS, ranked, strict=True)]
+        ranked = [tuple(hit.clause.id for hit in ranking.hits)]
+        if with_peers:
+            dense = np.where(index.row_asked, -1.0, cosines(index, [question.text])[0])
+            ranked += [_best(index, dense), _best(index, index.bm25.scores(question.text))]
+        found += [Found(one, system, ids) for system, ids in zip(SYSTEMS, ranked, strict=False)]
         if progress:
             progress(number, len(asked))
     return tuple(found), left_out

@@ -90,7 +90,7 @@ def _told_otherwise(desk: Desk, gold: Sequence[Gold], found: Sequence[Found], pr
     }
     lines = []
     for name, questions in told.items():
-        rows = [row for row in retrieve(desk, questions, progress)[0] if row.system == SYSTEMS[0]]
+        rows, _ = retrieve(desk, questions, progress, with_peers=False)
         if rows:
             same = rate([float(_first_law(row) == first[row.gold.id]) for row in rows])
             lines.append(Line(SYSTEMS[0], name, {**measures(rows), "same first law": same}))

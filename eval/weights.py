@@ -59,16 +59,9 @@ def features_of(index: SearchIndex, text: str, own: str = "") -> NDArray[np.floa
     (cosine,) = similarities(index, query)
     words = index.bm25.scores(text)
     if own:
-        left_out = [row for row, line in row_lines(index).items() if line == own]
+        left_out = [row for row, line in enumerate(index.structure.row_line) if line and line.text == own]
         cosine[left_out], words[left_out] = -1.0, 0.0
     return features(index, cosine, words, expected_clauses(chances))
-
-
-def row_lines(index: SearchIndex) -> dict[int, str]:
-    """The text of each row that is an asked-as line."""
-    lines = [iter(clause.asked) for clause in index.book.clauses]
-    rows = zip(index.row_clause, index.row_asked, strict=True)
-    return {k: next(lines[clause]).text for k, (clause, is_asked) in enumerate(rows) if is_asked}
 
 
 def learn(given: NDArray[np.float64], wanted: NDArray[np.float64], columns: Sequence[int]) -> NDArray[np.float64]:

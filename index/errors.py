@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the command line starts without it
+    from pydantic import ValidationError
+
 
 class TablelawError(Exception):
     """Base of all errors whose message is one sentence meant for the person at the keyboard.
@@ -51,3 +56,9 @@ class ServerError(TablelawError):
 
 class ContractError(TablelawError):
     """An option, fact, state file or batch line that does not have the promised form."""
+
+
+def first_fault(error: ValidationError) -> str:
+    """The first thing that is wrong in what was validated, as ``place: what``."""
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -127,8 +127,7 @@ def _fuse(lists: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
 
 
 def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64], lead_ins_only: bool = False) -> None:
-    book = index.book
-    position = {clause.id: k for k, clause in enumerate(book.clauses)}
+    book, position = index.book, index.structure.position
     for best in np.argsort(-fused, kind="stable")[:NEIGHBOUR_SOURCES]:
         clause = book.clauses[best]
         pulled = [] if lead_ins_only else [(ref, NEIGHBOUR_SHARE) for ref in clause.see]
@@ -140,7 +139,7 @@ def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64], lead_ins
 
 
 def _named_first(index: SearchIndex, named: Iterable[ClauseId]) -> list[int]:
-    position = {clause.id: k for k, clause in enumerate(index.book.clauses)}
+    position = index.structure.position
     found: list[int] = []
     for clause_id in named:
         branch = [position[c.id] for c in index.book.branch(clause_id) if c.text or c.id == clause_id]

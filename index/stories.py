@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from index.clause_id import ClauseId, parse_clause_id
-from index.errors import BookError, UnknownClause
+from index.errors import BookError, UnknownClause, first_fault
 from index.hashing import sha256_value
 from index.types import Asked, Clause
 
@@ -65,8 +65,7 @@ def read_stories(folder: Path) -> tuple[Story, ...]:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return first_fault(error)
     return f"this is not a JSON object ({error})"
 
 

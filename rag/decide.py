@@ -106,7 +106,7 @@ def _case(text: str, state: State, chosen: str | None, read: Read) -> _Case:
         return _Case(text, read(text))
     carried = {name: option for name, option in state.facts.items() if name != IRREGULARITY}
     procedure = state.facts.get(IRREGULARITY)
-    if procedure is None:  # the irregularity was asked: it is chosen now, or told in other words
+    if procedure is None:  # the irregularity was not clear: it is chosen now, or told in other words
         story = state.story if chosen or text == state.story else f"{state.story} {text}"
         return _Case(story, read(story), None, carried)
     new = read(text) if text != state.story else None

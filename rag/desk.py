@@ -115,9 +115,14 @@ def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = 
     read_question(text, lang)  # a bad question is refused before an index is built for it
     index = desk.index_of(book_id or DEFAULT_BOOK)
     question = _read(text, lang, index.book, index.bm25)
-    vector, chances = desk.read(question.search_text)
+    return question, _search(desk, index, question.search_text, k, question)[0]
+
+
+def _search(desk: Desk, index: SearchIndex, text: str, k: int, question: Question) -> tuple[Ranking, Chances | None]:
+    """The ranking for a text, with what the procedures lead one to expect; and what the text tells."""
+    vector, chances = desk.read(text)
     prior = expected_clauses(chances) if index.book.edition == EDITION_IN_FORCE else {}
-    return question, rank(index, question.search_text, k, question.named, prior, vector)
+    return rank(index, text, k, question.named, prior, vector), chances
 
 
 def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
@@ -134,9 +139,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     earlier = tuple(turn.question for turn in state.turns[-EARLIER_QUESTIONS:])
     # What is new stands first: the embedder cuts off what is too long at the end.
     told = " ".join([question.search_text, *earlier[-1:]])
-    vector, chances = desk.read(told)
-    prior = expected_clauses(chances) if index.book.edition == EDITION_IN_FORCE else {}
-    ranking = rank(index, told, CONTEXT_CLAUSES, question.named, prior, vector)
+    ranking, chances = _search(desk, index, told, CONTEXT_CLAUSES, question)
     laws = _as_shown(index.book, ranking.hits, question.lang)
     clock = _Clock(started, _ms(started))
     cards = tuple(card(law, hit.score) for law, hit in zip(laws, ranking.hits, strict=True))
@@ -192,9 +195,9 @@ def _decided(
 def _ruled(draft: Ruling, decided: Decided, outcome: Outcome) -> Ruling:
     """The draft with what a procedure rules or asks; its clauses lead the law cards."""
     ruling = to_ruling(outcome, draft.lang)
-    cited = {law.id for law in ruling.laws}
     told = ruling.laws if outcome.leaf else ()  # while a fact is asked, what was found tells more than the headings
-    laws = (*told, *(law for law in draft.laws if not outcome.leaf or law.id not in cited))
+    cited = {law.id for law in told}
+    laws = (*told, *(law for law in draft.laws if law.id not in cited))
     state = replace(draft.state, facts=dict(decided.facts), story=decided.story)
     return replace(ruling, question=draft.question, book=draft.book, laws=laws, state=state, candidates=decided.candidates)
 

@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from index import paths
-from index.errors import ContractError
+from index.errors import ContractError, first_fault
 from rag.procedure import Leaf
 from rag.ruling import Sentence
 from rag.strings import strings
@@ -52,8 +52,7 @@ def read_event() -> Event:
     try:
         return Event.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise ContractError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}; mend the file.") from error
+        raise ContractError(f"{path}: {first_fault(error)}; mend the file.") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ContractError(f"{path} cannot be read ({error}); mend the file.") from error
 

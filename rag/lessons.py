@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from index.books import DEFAULT_BOOK, read_book
 from index.lessons import IRREGULARITY, NOT_STATED, Labels, Lessons, Taught
 from index.stories import Story, read_stories
 from index.terms import with_terms
-from rag.procedure import LINK, Fact, Procedure, read_facts, read_procedures
+from rag.procedure import LINK, Fact, read_facts, read_procedures
 
 
 def lessons() -> Lessons:
@@ -46,31 +45,24 @@ def labels_of(story: Story) -> dict[str, str]:
 @lru_cache(maxsize=256)
 def reachable_facts(procedure_id: str) -> frozenset[str]:
     """The facts that a procedure, or one it links to, can ask."""
-    found: dict[str, Procedure] = {}
-    _follow(read_procedures(), procedure_id, found)
-    return frozenset(node.fact for procedure in found.values() for node in procedure.nodes.values())
+    return _facts_of(procedure_id, with_then=False)
 
 
 @lru_cache(maxsize=256)
 def usable_facts(procedure_id: str) -> frozenset[str]:
     """The facts that a procedure can use: its own, and those of all that it links to or that rule after it."""
+    return _facts_of(procedure_id, with_then=True)
+
+
+def _facts_of(procedure_id: str, with_then: bool) -> frozenset[str]:
     procedures, found, still = read_procedures(), set[str](), [procedure_id]
     while still:
         name = still.pop()
         if name not in found:
             found.add(name)
-            linked = [target[len(LINK) :] for target in procedures[name].targets() if target.startswith(LINK)]
-            still += [*linked, *(then for leaf in procedures[name].leaves.values() for then in leaf.then)]
+            still += [target[len(LINK) :] for target in procedures[name].targets() if target.startswith(LINK)]
+            still += [then for leaf in procedures[name].leaves.values() for then in leaf.then if with_then]
     return frozenset(node.fact for name in found for node in procedures[name].nodes.values())
-
-
-def _follow(procedures: Mapping[str, Procedure], procedure_id: str, found: dict[str, Procedure]) -> None:
-    if procedure_id in found:
-        return
-    found[procedure_id] = procedures[procedure_id]
-    for target in procedures[procedure_id].targets():
-        if target.startswith(LINK):
-            _follow(procedures, target[len(LINK) :], found)
 
 
 def _taught(fact: Fact) -> Taught:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
 
 from index.embedder import Chances, Embedder, Vectors
 from index.lessons import IRREGULARITY
@@ -43,11 +42,11 @@ def read_text(embedder: Embedder, text: str, mixing: Mixing | None) -> tuple[Vec
 
 
 def _log(chance: float) -> float:
-    return float(np.log(max(chance, LEAST)))
+    return math.log(max(chance, LEAST))
 
 
 def _softmax(logits: Mapping[str, float]) -> dict[str, float]:
     highest = max(logits.values())
-    exponentials = {name: float(np.exp(value - highest)) for name, value in logits.items()}
+    exponentials = {name: math.exp(value - highest) for name, value in logits.items()}
     total = sum(exponentials.values())
     return {name: value / total for name, value in exponentials.items()}

@@ -37,8 +37,7 @@ class Running:
         with self._changed:
             turn_id = self._cases.add_turn(device, question, continues)
             self._open[turn_id] = stop
-        ask = Ask(question, book, "auto", {}, before.state if before else None)
-        threading.Thread(target=self._run, args=(turn_id, ask, stop), daemon=True, name=f"answer-{turn_id}").start()
+        self._begin(turn_id, Ask(question, book, "auto", {}, before.state if before else None), stop)
 
     def change(self, device: str, turn_id: int, fact: str, option: str) -> None:
         """Rule a turn anew with a fact answered or changed, or by another irregularity.
@@ -57,11 +56,13 @@ class Running:
         with self._changed:
             self._cases.save_turn(turn_id, ruling, "", done=False)
             self._open[turn_id] = stop
-        ask = Ask(turn.question, ruling["book"], "auto", given, before, sources)
-        arguments = (turn_id, ask, stop, ruling)
+        self._begin(turn_id, Ask(turn.question, ruling["book"], "auto", given, before, sources), stop, ruling)
+
+    def _begin(self, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None = None) -> None:
+        arguments = (turn_id, ask, stop, so_far)
         threading.Thread(target=self._run, args=arguments, daemon=True, name=f"answer-{turn_id}").start()
 
-    def _run(self, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None = None) -> None:
+    def _run(self, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None) -> None:
         try:
             for update in answer(_stoppable(self._desk(), stop), ask):
                 so_far = to_page_json(update.ruling)

@@ -14,8 +14,9 @@ pytest.importorskip("ir_measures")
 
 from eval import asking
 from eval.answers import Answered
-from eval.asking import ask_all, folder, program_hash
+from eval.asking import ask_all, program_hash
 from eval.gold import Gold
+from eval.kept import folder
 from index import wording
 from index.books import user_books_dir
 from rag.desk import Ask, Desk, Update
@@ -116,10 +117,10 @@ def test_a_damaged_kept_answer_is_asked_for_again_and_mended(small_book: str, as
 
 
 def test_nothing_is_kept_nor_read_when_it_is_not_wanted(small_book: str, asked: list[str]) -> None:
-    ask_all(desk(), [gold(small_book)], keep=False)
+    ask_all(desk(), [gold(small_book)], is_kept=False)
     assert kept() == []
     ask_all(desk(), [gold(small_book)])
-    ask_all(desk(), [gold(small_book)], keep=False)
+    ask_all(desk(), [gold(small_book)], is_kept=False)
     assert asked == [KEEP_IT] * 3
 
 
@@ -218,7 +219,7 @@ def test_an_answer_is_asked_again_when_the_official_wording_was_imported(small_b
     official = "Any insufficient bid may be accepted by offender's LHO."
     before = ask_all(desk(None), [one])[0].answer
     make_book(home, "official-2017-en", f"---\nlaw: 27\nheading: Bid\n---\n\n## 27A1\n\n{official}\n", source="imported")
-    fresh = ask_all(desk(None), [one], keep=False)[0].answer
+    fresh = ask_all(desk(None), [one], is_kept=False)[0].answer
     assert before is not None
     assert fresh is not None
     assert (before["laws"][0]["text"], fresh["laws"][0]["text"]) == (ACCEPT, official)

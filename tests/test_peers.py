@@ -13,8 +13,8 @@ pytest.importorskip("ir_measures")
 
 from eval import peers
 from eval.answers import Answered, citation_precision, cited, measures, provenance
-from eval.asking import folder
 from eval.gold import Gold, of_split, read_gold
+from eval.kept import folder
 from eval.peers import Peer, _as_answer, ask_peer, peer_questions
 from index.books import DEFAULT_BOOK
 from index.errors import ContractError
