@@ -174,18 +174,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--llm", default="llm", help="GGUF file or role (default: the product's model)")
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parent / "reports" / "peers")
+    parser.add_argument("--peer", action="append", choices=PEERS, help="only this one (may be given several times)")
     options = parser.parse_args()
+    chosen = options.peer or list(PEERS)
     model, gold = find_gguf(options.llm), peer_questions()
     with tempfile.TemporaryDirectory() as place:
         embedder = SentenceTransformerEmbedder(embedder_folder())
         embedder.save(Path(place))
         lines = []
-        for name in PEERS:
+        for name in chosen:
             lines += answer_lines(name, ask_peer(name, gold, model, Path(place), embedder.hash))
     for llm in (options.llm, "none"):
         desk = open_desk(llm, print)
         lines += answer_lines(f"Tablelaw, {desk.backend.name if desk.backend else 'no model'}", ask_all(desk, gold))
-    report = Report("Peers on 30 dev questions", tuple(lines))
+    notes = tuple(f"Not run: {name}." for name in PEERS if name not in chosen)
+    report = Report("Peers on 30 dev questions", tuple(lines), notes=notes)
     print_report(report)
     write_report(report, options.out)
 
