@@ -309,12 +309,12 @@ def test_only_laws_that_are_shown_are_cited_and_in_their_own_words(small_book: s
 
 
 @pytest.mark.usefixtures("calibrated")
-def test_the_page_shows_as_many_laws_as_the_model_reads() -> None:
+def test_the_model_reads_every_law_that_the_page_shows() -> None:
     made = desk()
     ruling = answer_whole(made, Ask("defender led out of turn, what are declarer's options?")).ruling
-    assert len(ruling.laws) == CONTEXT_CLAUSES
+    assert len(ruling.laws) >= CONTEXT_CLAUSES
     (prompt,) = prompts_of(made)
-    assert [f"[{card.id}]" in prompt for card in ruling.laws if card.text] == [True] * CONTEXT_CLAUSES
+    assert [card.id for card in ruling.laws if card.text and f"[{card.id}]" not in prompt] == []
 
 
 @pytest.mark.usefixtures("calibrated")

@@ -10,7 +10,7 @@ import pytest
 from index.books import read_book
 from index.clause_id import parse_clause_id
 from index.ranking import FEATURES, best_by_clause
-from index.search import NEIGHBOUR_SHARE, cosines, rank, search
+from index.search import NEIGHBOUR_SHARE, cosines, rank, search, with_items
 from index.store import SearchIndex, open_index
 from index.types import Hit
 from tests.fakes import FakeEmbedder
@@ -243,11 +243,24 @@ def test_what_is_expected_leads_where_it_weighs_enough(small: SearchIndex, weigh
     assert ids(rank(small, KEEP_IT, prior=prior).hits)[0] == "27B1"
 
 
-def test_with_weights_a_lead_in_still_brings_what_stands_below_it(linked: SearchIndex, weigh: Callable[..., None]) -> None:
+def test_with_weights_what_stands_below_a_lead_in_takes_no_place_from_others(
+    linked: SearchIndex, weigh: Callable[..., None]
+) -> None:
     weigh(clause_cosine=1.0)
-    hits = search(linked, "bravo following")
-    assert ids(hits)[:4] == ["27B", "27B1", "27B1(a)", "27B2"]
-    assert {hit.score for hit in hits[:4]} == {1.0}
+    hits = rank(linked, "bravo following", 2).hits
+    assert ids(hits)[0] == "27B"
+    assert len(hits) == 2
+    shown = with_items(linked.book, hits)
+    assert ids(shown)[:4] == ["27B", "27B1", "27B1(a)", "27B2"]
+    assert {hit.score for hit in shown[:4]} == {1.0}
+    assert set(ids(hits)) <= set(ids(shown))
+    assert len(set(ids(shown))) == len(shown)
+
+
+def test_a_hit_that_leads_in_to_nothing_stays_alone(linked: SearchIndex) -> None:
+    hits = rank(linked, "choose any", 3).hits
+    plain = [hit for hit in hits if not hit.clause.is_lead_in]
+    assert with_items(linked.book, plain) == tuple(plain)
 
 
 def test_with_weights_a_cross_reference_counts_only_as_a_feature(linked: SearchIndex, weigh: Callable[..., None]) -> None:

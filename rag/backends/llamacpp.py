@@ -103,7 +103,7 @@ class LlamaBackend:
         key = sha256_value([*self._key, tokens])
         state = self.prefixes.get(key)
         llama.reset()
-        if state is not None:
+        if state:
             llama_cpp.llama_memory_seq_rm(llama_cpp.llama_get_memory(context), SEQUENCE, -1, -1)
             held = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
             if llama_cpp.llama_state_seq_set_data(context, held, len(state), SEQUENCE) == len(state):
