@@ -7,7 +7,7 @@ fact; where the Laws do not answer, when it says so. What is partly right counts
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ from eval.answers import Answer, Answered, asks_right, is_accurate, refuses
 from eval.gold import Gold, read_gold
 from eval.metrics import Rate, rate
 from index.errors import ContractError, first_fault
+from index.json_lines import numbered_lines
 
 PATH = Path(__file__).resolve().parent / "labelled.jsonl"
 Label = Literal["right", "partly", "wrong"]
@@ -35,18 +36,16 @@ class Labelled(BaseModel, extra="forbid", frozen=True):
 def read_labelled(path: Path = PATH) -> tuple[Labelled, ...]:
     """The labelled answers. Raises `ContractError` with file and line."""
     found = []
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"{path.name} cannot be read ({type(error).__name__}); restore the file.") from error
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                found.append(Labelled.model_validate(json.loads(line)))
-            except (ValidationError, ValueError) as error:
-                reason = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                raise ContractError(f"{path.name}:{number}: {reason}.") from error
+    for number, line in numbered_lines(path, partial(_unreadable, path)):
+        try:
+            found.append(Labelled.model_validate_json(line))
+        except ValidationError as error:
+            raise ContractError(f"{path.name}:{number}: {first_fault(error)}.") from error
     return tuple(found)
+
+
+def _unreadable(path: Path, reason: str) -> ContractError:
+    return ContractError(f"{path.name} cannot be read ({reason}); restore the file.")
 
 
 def is_right(one: Answered) -> bool:

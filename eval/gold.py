@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from index.books import listed_clause
 from index.clause_id import ClauseId, parse_clause_id
 from index.errors import ContractError, UnknownClause, first_fault
+from index.json_lines import numbered_lines
 
 FOLDER = Path(__file__).resolve().parent / "gold"
 SPLITS = FOLDER / "splits.yaml"
@@ -90,17 +91,16 @@ def read_gold(files: Iterable[Path] | None = None) -> tuple[Gold, ...]:
     """All gold rulings of the files (the bundled ones by default), checked. Raises `ContractError` with file and line."""
     found: dict[str, Gold] = {}
     for path in files if files is not None else sorted(FOLDER.glob("*.jsonl")):
-        try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ContractError(f"{path} cannot be read ({type(error).__name__}); name a UTF-8 file of JSON lines.") from error
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                gold = _read_line(line, f"{path.name}:{number}")
-                if gold.id in found:
-                    raise ContractError(f"{path.name}:{number}: the id {gold.id} stands twice.")
-                found[gold.id] = gold
+        for number, line in numbered_lines(path, partial(_unreadable, path)):
+            gold = _read_line(line, f"{path.name}:{number}")
+            if gold.id in found:
+                raise ContractError(f"{path.name}:{number}: the id {gold.id} stands twice.")
+            found[gold.id] = gold
     return tuple(found.values())
+
+
+def _unreadable(path: Path, reason: str) -> ContractError:
+    return ContractError(f"{path} cannot be read ({reason}); name a UTF-8 file of JSON lines.")
 
 
 def _read_line(line: str, where: str) -> Gold:

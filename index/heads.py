@@ -7,7 +7,7 @@ For each *question* (a fact, or ``irregularity``) a multinomial logistic regress
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,30 +34,36 @@ class Heads:
 
     def read(self, vectors: Vectors) -> list[dict[str, dict[str, float]]]:
         """For each vector (rows, shape ``(texts, dimension)``), question -> option -> probability."""
-        return [self._softmax(row) for row in vectors @ self.weights.T + self.bias]
+        return [chances_of(self.options, row) for row in vectors @ self.weights.T + self.bias]
 
-    def _softmax(self, scores: Vectors) -> dict[str, dict[str, float]]:
-        found, at = {}, 0
-        for name, of_one in self.options.items():
-            part = scores[at : at + len(of_one)]
-            chances = np.exp(part - part.max())
-            found[name] = dict(zip(of_one, (chances / chances.sum()).tolist(), strict=True))
-            at += len(of_one)
-        return found
+
+def chances_of(options: Options, scores: Vectors) -> dict[str, dict[str, float]]:
+    """Softmax within each question of the scores of all options, shape ``(options,)``."""
+    found, at = {}, 0
+    for name, of_one in options.items():
+        part = scores[at : at + len(of_one)]
+        chances = np.exp(part - part.max())
+        found[name] = dict(zip(of_one, (chances / chances.sum()).tolist(), strict=True))
+        at += len(of_one)
+    return found
 
 
 def fit(questions: Iterable[str], vectors: Vectors, labels: Sequence[Labels]) -> Heads:
     """Regressions on these vectors; a question of which fewer than two options were taught has none."""
-    options: dict[str, list[str]] = {}
-    weights, biases = [], []
-    for question in questions:
-        rows, told = taught(question, labels)
-        if len(set(told)) < 2:  # noqa: PLR2004 - nothing to tell apart
-            continue
+    options, weights, biases = {}, [], []
+    for question, rows, told in apart(questions, labels):
         options[question], coefficients, bias = regression(vectors[rows], told, STRENGTH, ITERATIONS)
         weights.append(coefficients)
         biases.append(bias)
     return Heads(options, np.vstack(weights).astype(np.float32), np.concatenate(biases).astype(np.float32))
+
+
+def apart(questions: Iterable[str], labels: Sequence[Labels]) -> Iterator[tuple[str, list[int], list[str]]]:
+    """Each question of which at least two options were taught, with what `taught` gives."""
+    for question in questions:
+        rows, told = taught(question, labels)
+        if len(set(told)) > 1:
+            yield question, rows, told
 
 
 def taught(question: str, labels: Iterable[Labels]) -> tuple[list[int], list[str]]:

@@ -32,7 +32,7 @@ class Spelling:
     def __init__(self, book: Book) -> None:
         counts = Counter(word for text in _texts(book) for word in _WORD.findall(text.lower()))
         self._known = frozenset(counts)
-        _ = is_word("a"), in_dictionary("я")  # read the word lists now, not while somebody waits
+        _ = is_word("a"), in_dictionary("я")  # reads the word lists
         self._book = SpellChecker(language=None, distance=1)
         self._book.word_frequency.load_json({word: count for word, count in counts.items() if count >= COMMON})
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 from index.clause_id import ClauseId, parse_clause_id
 from index.errors import BookError, UnknownClause, first_fault
 from index.hashing import sha256_value
+from index.json_lines import numbered_lines
 from index.types import Asked, Clause
 
 FILE = "stories.jsonl"
@@ -50,17 +51,16 @@ def read_stories(folder: Path) -> tuple[Story, ...]:
     if not path.exists():
         return ()
     found = []
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BookError(f"{FILE} cannot be read ({type(error).__name__}); it must be a UTF-8 file of JSON lines.") from error
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                found.append(Story.model_validate({**json.loads(line), "line": number}))
-            except (ValidationError, ValueError, TypeError) as error:
-                raise BookError(f"{FILE}:{number}: {_reason(error)}.") from error
+    for number, line in numbered_lines(path, _unreadable):
+        try:
+            found.append(Story.model_validate({**json.loads(line), "line": number}))
+        except (ValidationError, ValueError, TypeError) as error:
+            raise BookError(f"{FILE}:{number}: {_reason(error)}.") from error
     return tuple(found)
+
+
+def _unreadable(reason: str) -> BookError:
+    return BookError(f"{FILE} cannot be read ({reason}); it must be a UTF-8 file of JSON lines.")
 
 
 def _reason(error: Exception) -> str:

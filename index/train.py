@@ -97,6 +97,7 @@ def train(order: Order) -> None:
             self.optimizer = AdamW(groups, lr=LEARNING_RATE, weight_decay=0.01)
             return self.optimizer
 
+    torch.manual_seed(SEED)  # the low-rank changes start from chance, before the trainer sets its own seed
     torch.set_flush_denormal(True)  # numbers too small to matter would slow the arithmetic down many times
     book = read_book(DEFAULT_BOOK)
     model = SentenceTransformer(str(order.base), device="cpu", local_files_only=True)

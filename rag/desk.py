@@ -88,6 +88,7 @@ class Desk:
             index = self._indexes.get(book_id)
             if index is None or index.book.hash != book.hash:
                 index = open_index(book, self.embedder, self.say, self.progress)
+                _ = index.spelling  # made now, not while somebody waits
                 self._indexes[book_id] = index
             return index
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from index.bm25 import words
 from index.embedder import Chances
 from index.errors import ModelError
-from index.heads import regression, taught
+from index.heads import apart, chances_of, regression
 from index.lessons import Lessons
 
 PATH = Path(__file__).resolve().parent / "trained" / "words.npz"
@@ -46,13 +46,7 @@ class Lexical:
     def read(self, text: str) -> Chances:
         """Question -> option -> probability; questions that too little was taught about are not there."""
         scores = np.asarray((self._weights @ _features([text], self._idf).T).todense()).ravel() + self._bias
-        found, at = {}, 0
-        for name, of_one in self.options.items():
-            part = scores[at : at + len(of_one)]
-            chances = np.exp(part - part.max())
-            found[name] = dict(zip(of_one, (chances / chances.sum()).tolist(), strict=True))
-            at += len(of_one)
-        return found
+        return chances_of(self.options, scores)
 
     def save(self, path: Path) -> None:
         """Write one file."""
@@ -101,12 +95,8 @@ def train(lessons: Lessons, searched: Mapping[str, str]) -> Lexical:
     texts = [text for text, _ in lines]
     idf = _idf(texts)
     given = _features(texts, idf)
-    options: dict[str, list[str]] = {}
-    weights, bias = [], []
-    for question in lessons.questions:
-        rows, told = taught(question, [labels for _, labels in lines])
-        if len(set(told)) < 2:  # noqa: PLR2004 - nothing to tell apart
-            continue
+    options, weights, bias = {}, [], []
+    for question, rows, told in apart(lessons.questions, [labels for _, labels in lines]):
         options[question], coefficients, of_one = regression(
             given[rows], told, STRENGTH.get(question, FACT_STRENGTH), ITERATIONS
         )
