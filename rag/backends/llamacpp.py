@@ -68,22 +68,22 @@ class LlamaBackend:
         """See `Backend.stream`. Waits while another answer is being written."""
         with self._lock:
             try:
-                lines = [self._tokens(f"{line}\n") for line in prompt.lines]
-                before, rest = self._tokens_of(prompt, CONTEXT_TOKENS - sum(sorted(map(len, lines))[-MAX_LINES:]))
+                before, rest = self._tokens_of(prompt)
                 self._open(before)
                 self._llama.eval(rest)
-                yield from self._choose(lines)
+                yield from self._choose([self._tokens(f"{line}\n") for line in prompt.lines])
             except (ValueError, RuntimeError) as error:
                 self._llama.reset()
                 raise BackendError(f"The language model {self.name} failed ({error}); the law is quoted instead.") from error
 
-    def _tokens_of(self, prompt: Prompt, room: int) -> tuple[list[int], list[int]]:
-        """The tokens of system and law, which repeat, and those of the rest; ``room``: so many may there be."""
+    def _tokens_of(self, prompt: Prompt) -> tuple[list[int], list[int]]:
+        """The tokens of system and law, which repeat, and those of the rest."""
         system, law, user = (break_tokens(text, self._control) for text in (prompt.system, prompt.law, prompt.user))
         messages: Any = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         whole = self._format(messages=messages).prompt
         at = whole.rindex(user) + len(law)
         before, rest = self._tokens(whole[:at], special=True), self._tokens(whole[at:], special=True)
+        room = CONTEXT_TOKENS - sum(sorted(len(self._tokens(f"{line}\n")) for line in prompt.lines)[-MAX_LINES:])
         if len(before) + len(rest) > room:
             raise ValueError(f"the prompt has {len(before) + len(rest)} tokens, {room} fit")
         return before, rest
