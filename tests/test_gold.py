@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from eval.floor import OFF_TOPIC
 from eval.gold import Gold, of_split, read_gold, read_splits
 from index.books import DEFAULT_BOOK, read_book
 from index.errors import ContractError
@@ -103,6 +105,7 @@ def test_dev_and_test_are_apart_from_all_that_is_trained_on_or_shown() -> None:
     texts += [one.question for one in of_split(read_gold(), "train")]
     texts += [text for p in read_procedures().values() for text in (*p.recognise.en, *p.recognise.ru)]
     texts += [text for f in read_facts().values() for o in f.options for text in (*o.examples.en, *o.examples.ru)]
+    texts += [text for questions in yaml.safe_load(OFF_TOPIC.read_text(encoding="utf-8")).values() for text in questions]
     assert near_copies(gold, texts) == []
 
 
