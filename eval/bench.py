@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich import box
@@ -40,6 +41,8 @@ QUESTIONS = (
     "declarer claimed and forgot the outstanding trump",
     "a defender dropped a card face up on the table",
 )
+NO_PROCEDURE = {"irregularity": "none"}
+"""Given with a question, so that the model answers it and no procedure."""
 SEARCHES = 120
 WAIT_SECONDS = 600
 POLL_SECONDS = 0.05
@@ -153,31 +156,47 @@ def _ms(seconds: Sequence[float], percentile: float) -> float:
 
 
 def _answers(console: Console) -> Iterator[Row]:
-    console.print(f"{len(QUESTIONS)} answers of the language model …")
+    """Answers of the model, each question twice: the beginning of its prompt computed, then kept."""
+    console.print(f"{len(QUESTIONS)} questions to the language model, twice …")
     with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "in.jsonl", Path(folder) / "out.jsonl"
-        source.write_text("\n".join(json.dumps({"id": k, "question": q}) for k, q in enumerate(QUESTIONS)), encoding="utf-8")
-        command = [sys.executable, "-m", "cli", "ask", "--batch", str(source), "--out", str(target)]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise SystemExit("tablelaw ask --batch failed; run it by hand to see why")
-        answers = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+        source, home = Path(folder) / "in.jsonl", Path(folder) / "home"
+        lines = [json.dumps({"id": k, "question": q, "facts": NO_PROCEDURE}) for k, q in enumerate(QUESTIONS)]
+        source.write_text("\n".join(lines), encoding="utf-8")
+        (home / "cache").mkdir(parents=True)
+        (home / "cache" / "indexes").symlink_to(paths.cache_dir() / "indexes")
+        environment = {**os.environ, "TABLELAW_HOME": str(home), "TABLELAW_MODELS": str(paths.models_dir())}
+        cold, memory = _asked(source, Path(folder) / "cold.jsonl", environment)
+        kept, _ = _asked(source, Path(folder) / "kept.jsonl", environment)
+    for name, event in (
+        ("the model's own first token", "model_first_token_ms"),
+        ("first shown sentence", "first_token_ms"),
+        ("whole answer", "total_ms"),
+    ):
+        before, after = (_median_seconds(answers, event) for answers in (cold, kept))
+        yield Row(f"{name}, median, beginning of the prompt computed", f"{before:.1f} s")
+        yield Row(f"{name}, median, beginning kept on disk", f"{after:.1f} s", f"{before / after:.1f} times sooner")
+    ruled = sum(answer["status"] == "ruling" for answer in kept)
+    yield Row("answers with a verified sentence of the model", f"{ruled}/{len(kept)}")
+    yield Row("memory of tablelaw ask with the model (peak)", f"{memory:,.0f} MiB")
+
+
+def _asked(source: Path, target: Path, environment: dict[str, str]) -> tuple[list[dict[str, Any]], float]:
+    """The answers to a batch, and the peak memory of the process in MiB."""
+    command = [sys.executable, "-m", "cli", "ask", "--batch", str(source), "--out", str(target)]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit("tablelaw ask --batch failed; run it by hand to see why")
+    answers = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
     failed = [answer["error"] for answer in answers if "error" in answer]
     if failed:
         raise SystemExit(f"{len(failed)}/{len(answers)} questions failed, the first one: {failed[0]}")
-    timings = [answer["timings"] for answer in answers]
-    first = float(np.median([t["first_token_ms"] for t in timings])) / 1000
-    model = [t["model_first_token_ms"] for t in timings if t["model_first_token_ms"]]
-    total = float(np.median([t["total_ms"] for t in timings])) / 1000
-    ruled = sum(answer["status"] == "ruling" for answer in answers)
-    if model:
-        yield Row("the model's own first token, median", f"{np.median(model) / 1000:.1f} s")
-    yield Row("first shown sentence, median", f"{first:.1f} s", f"{first / total:.2f} of the whole answer")
-    yield Row("whole answer, median", f"{total:.1f} s")
-    yield Row("answers with a verified sentence of the model", f"{ruled}/{len(answers)}")
-    yield Row("memory of tablelaw ask with the model (peak)", f"{usage.ru_maxrss / 1024:,.0f} MiB")
+    return answers, usage.ru_maxrss / 1024
+
+
+def _median_seconds(answers: Sequence[dict[str, Any]], event: str) -> float:
+    return float(np.median([answer["timings"][event] for answer in answers if answer["timings"][event]])) / 1000
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from index.errors import ModelError
 from index.hashing import remembered_sha256, sha256_value
+from index.heads import Heads
 from index.trained_part import apply_trained_part, trained_part_for
 
 Progress = Callable[[int, int], None]
@@ -85,7 +86,7 @@ class SentenceTransformerEmbedder:
         base = model_hash(Path(source)) if Path(source).exists() else str(source)
         part = trained_part_for(base)
         self.trained_part: str | None = None
-        self._heads: Any = None
+        self._heads: Heads | None = None
         if part:
             self.trained_part, self._heads = apply_trained_part(self._model[0].auto_model, part)
         self.hash = sha256_value([base, self.trained_part]) if part else base
@@ -115,14 +116,8 @@ class SentenceTransformerEmbedder:
 
     def read(self, text: str) -> tuple[Vectors, Chances | None]:
         """See `Embedder.read`."""
-        if self._heads is None:
-            return self.encode([text], "query"), None
-        with self._lock:
-            made: Any = self._model.encode(self.prefixes["query"] + text, output_value=None, prompt="")
-            states = made["token_embeddings"][made["attention_mask"] > 0]
-            (found,) = self._heads.read(states[None], states.new_ones(1, len(states)))
-        vector = np.asarray(made["sentence_embedding"], dtype=np.float32)[None]
-        return vector / np.linalg.norm(vector), dict(found)
+        vector = self.encode([text], "query")
+        return vector, self._heads.read(vector)[0] if self._heads else None
 
     def save(self, folder: Path) -> None:
         """Write the model, the trained part in its weights, as a SentenceTransformer folder for other programs."""

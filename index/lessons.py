@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from index.stories import is_held_out
 
 IRREGULARITY = "irregularity"
 """The question whose options are the procedures."""
@@ -29,3 +31,8 @@ class Lessons:
     questions: Mapping[str, Taught]
     labels: Mapping[str, Labels]
     phrases: Sequence[tuple[Sequence[str], Labels]]
+
+    def lines(self) -> Iterator[tuple[str, Labels]]:
+        """Every text that may be learned from, with what it states: the stories but for those held out, and the phrases."""
+        yield from ((line, labels) for line, labels in self.labels.items() if not is_held_out(line))
+        yield from ((text, labels) for texts, labels in self.phrases for text in texts)

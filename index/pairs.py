@@ -28,7 +28,7 @@ ALSO_SHARE = 0.25
 """Share of lines that need several clauses whose positive is one of the others."""
 OF_ONE_LAW = 4
 """Clauses that a batch takes from a law, where it has as many."""
-NOISY_SHARE, NOISY_WORDS = 0.15, 0.2
+NOISY_SHARE, NOISY_WORDS = 0.3, 0.35
 """Share of mistyped anchors, and of the longer words in them that are."""
 TERMS_SHARE = 0.7
 """Share of anchors in another language than the book's that get its terms."""

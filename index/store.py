@@ -30,6 +30,7 @@ from index.build import (
 )
 from index.embedder import Embedder, Progress
 from index.hashing import sha256_file
+from index.spelling import Spelling
 from index.structure import Structure, structure_of
 from index.types import Book
 
@@ -53,6 +54,11 @@ class SearchIndex:
     def structure(self) -> Structure:
         """What the features of search need."""
         return structure_of(self.book, self.row_clause, self.row_asked)
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """What mends the questions."""
+        return Spelling(self.book)
 
 
 def open_index(book: Book, embedder: Embedder, say: Say | None = None, progress: Progress | None = None) -> SearchIndex:

@@ -146,8 +146,8 @@ def translate_terms(text: str, source: str, target: str) -> str:
 
 
 def with_terms(text: str, lang: str, book_lang: str) -> str:
-    """The text to search with: for a book in another language, followed by the terms of the Laws that it contains."""
-    terms = translate_terms(text, lang, book_lang) if lang != book_lang else ""
+    """The text to search with: for a book in another language that has terms, followed by those that the text contains."""
+    terms = translate_terms(text, lang, book_lang) if lang != book_lang and book_lang in LANGUAGES else ""
     return f"{text} ({terms})" if terms else text
 
 

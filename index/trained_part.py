@@ -12,6 +12,7 @@ from typing import Any
 
 from index.errors import ModelError
 from index.hashing import sha256_file
+from index.heads import Heads
 
 FILE = Path(__file__).resolve().parent / "trained" / "e5-small-lora.safetensors"
 """The part that comes with the program."""
@@ -38,24 +39,24 @@ def read_metadata(path: Path) -> dict[str, Any]:
         raise ModelError(f"{path} is damaged ({error}); restore the file.") from error
 
 
-def apply_trained_part(transformer: Any, path: Path) -> tuple[str, Any]:
+def apply_trained_part(transformer: Any, path: Path) -> tuple[str, Heads | None]:
     """Add the changes to the layers of a transformer (a torch module); gives the part's SHA-256 and its heads, if any."""
     import torch
     from safetensors.torch import load_file
 
-    from index.heads import heads_from
-
-    tensors = load_file(path)
     metadata = read_metadata(path)
+    tensors = load_file(path)
     of_heads = {key[len(HEADS_PREFIX) :]: value for key, value in tensors.items() if key.startswith(HEADS_PREFIX)}
     layers = {key.rsplit(".", 1)[0] for key in tensors if not key.startswith(HEADS_PREFIX)}
     scale = float(metadata["scale"])
-    with torch.no_grad():
-        for name in sorted(layers):
-            change = tensors[f"{name}.B"].float() @ tensors[f"{name}.A"].float()
-            transformer.get_submodule(name).weight += scale * change
     try:
-        heads = heads_from(metadata["options"], of_heads) if of_heads else None
-    except (KeyError, RuntimeError, ValueError) as error:
+        heads = None
+        if of_heads:
+            heads = Heads(metadata["options"], of_heads["weights"].float().numpy(), of_heads["bias"].float().numpy())
+        changes = {name: scale * tensors[f"{name}.B"].float() @ tensors[f"{name}.A"].float() for name in sorted(layers)}
+    except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is damaged ({error}); restore the file.") from error
+    with torch.no_grad():
+        for name, change in changes.items():
+            transformer.get_submodule(name).weight += change
     return sha256_file(path), heads

@@ -1,8 +1,8 @@
 """From what the model wrote to what may be shown: the clauses' own sentences, each under its clause number.
 
-The model is asked to copy the sentences that decide. A sentence of a clause is shown when the model's text holds nearly all
-of its words in their order; what is shown is then the clause's own text, put in by code. Words the model made up, numbers
-it invented and ids that were not before it cannot reach the reader.
+The model is asked to copy the sentences that decide; a bound one can write nothing else (`rag.prompt`). What an unbound one
+writes counts when it holds nearly all words of a clause sentence in their order. Shown is the clause's own text, put in by
+code: words the model made up, numbers it invented and ids that were not before it cannot reach the reader.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class Quotable:
 
     sentence: Sentence
     words: tuple[str, ...]
+
+
+def offers(clauses: Sequence[Clause]) -> tuple[Sentence, ...]:
+    """What an answer from these clauses may show, each once."""
+    return tuple(dict.fromkeys(one.sentence for one in quotables(clauses)))
 
 
 def quotables(clauses: Sequence[Clause]) -> tuple[Quotable, ...]:

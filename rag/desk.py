@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from index.bm25 import Bm25
 from index.books import DEFAULT_BOOK, EDITION_IN_FORCE, clause_list, read_book
 from index.clause_id import ClauseId
 from index.embedder import Chances, Embedder, Progress, Vectors
@@ -29,12 +28,14 @@ from rag.generate import CONTEXT_CLAUSES, generate
 from rag.mixing import read_text
 from rag.models import open_embedder
 from rag.prior import expected_clauses
+from rag.prompt import Material
 from rag.question import Question, read_question
 from rag.reading import Reading
 from rag.rule import From, Outcome
 from rag.ruled import to_ruling
 from rag.ruling import NO_MODEL, LawCard, Ruling, Sentence, State, Status, Timings, Turn, card
 from rag.strings import strings
+from rag.turns import Turns
 
 QUOTED_CLAUSES = 2
 """Clauses quoted when there is no generated answer."""
@@ -75,6 +76,10 @@ class Desk:
     progress: Progress | None = None
     _indexes: dict[str, SearchIndex] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turns = Turns(self.backend.at_once if self.backend else 1)
 
     def index_of(self, book_id: str) -> SearchIndex:
         """The index of a book, opened (and built if need be) once, opened anew when the book's files change."""
@@ -114,7 +119,7 @@ def find(desk: Desk, text: Any, k: int, book_id: str | None = None, lang: str = 
     """Read a question and search for it. Raises `BadQuestion`, `BookError`, `IndexFault`."""
     read_question(text, lang)  # a bad question is refused before an index is built for it
     index = desk.index_of(book_id or DEFAULT_BOOK)
-    question = _read(text, lang, index.book, index.bm25)
+    question = _read(text, lang, index)
     return question, _search(desk, index, question.search_text, k, question)[0]
 
 
@@ -135,7 +140,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     check_given(ask.facts)
     state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
     index = desk.index_of(ask.book or state.book)
-    question = _read(ask.question, ask.lang, index.book, index.bm25)
+    question = _read(ask.question, ask.lang, index)
     earlier = tuple(turn.question for turn in state.turns[-EARLIER_QUESTIONS:])
     # What is new stands first: the embedder cuts off what is too long at the end.
     told = " ".join([question.search_text, *earlier[-1:]])
@@ -164,7 +169,8 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     if backend is None:
         yield _finish(_quote(draft), clock, notice)
         return
-    yield from _generated(desk, backend, index.book, question, earlier, draft, [law.clause for law in laws], clock)
+    material = _material(index.book, ranking.hits, [law.clause for law in laws], question.lang)
+    yield from _generated(desk, backend, index.book, question, earlier, draft, material, clock, notice)
 
 
 def _decided(
@@ -179,7 +185,7 @@ def _decided(
     thresholds = calibration.reading if calibration else None
 
     def read(text: str) -> Reading | None:
-        told = _read(text, ask.lang, index.book, index.bm25)
+        told = _read(text, ask.lang, index)
         if thresholds and told.search_text not in chances_of:
             chances_of[told.search_text] = desk.read(told.search_text)[1]
         chances = chances_of.get(told.search_text)
@@ -228,12 +234,12 @@ def _ms(since: float) -> float:
     return round(1000 * (time.perf_counter() - since), 1)
 
 
-def _read(text: Any, lang: str, book: Book, bm25: Bm25) -> Question:
-    question = read_question(text, lang, bm25.knows)
+def _read(text: Any, lang: str, index: SearchIndex) -> Question:
+    book, question = index.book, read_question(text, lang, index.bm25.knows)
     known = clause_list(book.edition) or {clause.id for clause in book.clauses}
     return replace(
         question,
-        search_text=with_terms(question.search_text, question.lang, book.lang),
+        search_text=with_terms(index.spelling.mended(question.search_text), question.lang, book.lang),
         named=tuple(clause_id for clause_id in question.named if clause_id in known),
     )
 
@@ -245,17 +251,28 @@ def _usable_backend(backend: Backend | None, book: Book, floor: Calibration | No
         return None, text["not_in_force"].format(edition=book.edition)
     if backend is None:
         return None, text["quote_no_model"]
-    if lang != book.lang:
-        return None, text["quote_other_language"]
     if floor is None:
         return None, text["quote_uncalibrated"]
-    return backend, ""
+    return backend, "" if lang == book.lang else text["quote_other_language"]
 
 
 def _as_shown(book: Book, hits: Sequence[Hit], lang: str) -> list[Shown]:
     """The clauses found, in the official wording where that was imported."""
     books = wordings(book, lang)
     return [shown(books, hit.clause.id) or Shown(hit.clause, book) for hit in hits]
+
+
+def _material(book: Book, hits: Sequence[Hit], clauses: Sequence[Clause], lang: str) -> Material:
+    """What is put before the model: the Law of the clauses that rank highest, whole, and the clauses found."""
+    scores: dict[int | None, float] = defaultdict(float)
+    for hit in hits:
+        scores[hit.clause.id.law] += hit.score
+    first = max(scores, key=lambda law: scores[law], default=None)
+    if first is None:  # definitions belong to no Law
+        return Material((), clauses)
+    books = wordings(book, lang)
+    whole = [shown(books, clause.id) for clause in book.clauses if clause.id.law == first]
+    return Material(tuple(one.clause for one in whole if one), clauses)
 
 
 def _draft(
@@ -287,8 +304,9 @@ def _generated(  # noqa: PLR0913, PLR0917 - all that an answer is made of
     question: Question,
     earlier: Sequence[str],
     draft: Ruling,
-    clauses: Sequence[Clause],
+    material: Material,
     clock: _Clock,
+    notice: str,
 ) -> Iterator[Update]:
     asked_at = _ms(clock.started)
 
@@ -297,13 +315,18 @@ def _generated(  # noqa: PLR0913, PLR0917 - all that an answer is made of
 
     text = strings(question.lang)
     sentences: list[Sentence] = []
-    notice = ""
     try:
-        texts = [clause for clause in clauses if clause.text]
-        for sentence in generate(backend, book, texts, question.text, earlier, first_token):
-            clock.first_token_ms = clock.first_token_ms or _ms(clock.started)
-            sentences.append(sentence)
-            yield Update(_with(draft, sentences, "ruling"), done=False)
+        with desk.turns.wait() as places:
+            before = 0
+            for before in places:
+                yield Update(draft, done=False, notice=text["waits"].format(count=before))
+            if before:
+                yield Update(draft, done=False)  # its turn: the notice goes
+            asked_at = _ms(clock.started)
+            for sentence in generate(backend, book, material, question.text, earlier, first_token):
+                clock.first_token_ms = clock.first_token_ms or _ms(clock.started)
+                sentences.append(sentence)
+                yield Update(_with(draft, sentences, "ruling"), done=False)
     except BackendError as error:
         if desk.say:
             desk.say(str(error))

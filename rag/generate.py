@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from index.types import Book, Clause
+from index.types import Book
 from rag.backends.base import Backend
-from rag.cite import check, quotables
-from rag.prompt import answer_prompt
+from rag.cite import check, offers, quotables
+from rag.prompt import Material, answer_prompt
 from rag.ruling import Sentence
 
 CONTEXT_CLAUSES = 5
-"""Clauses put before the model; the page shows the same ones."""
+"""Clauses that may be quoted; the page shows the same ones."""
 MAX_WORDS = 120
 """An answer longer than this is not read at a table: the model is stopped there."""
+MAX_SECONDS = 60.0
+"""A model that has written for so long is stopped."""
 
 _PAUSE = (".", "!", "?", ";", ":", "]", "\n")
 
@@ -22,7 +24,7 @@ _PAUSE = (".", "!", "?", ";", ":", "]", "\n")
 def generate(
     backend: Backend,
     book: Book,
-    clauses: Sequence[Clause],
+    material: Material,
     question: str,
     earlier: Sequence[str] = (),
     first_token: Callable[[float], None] | None = None,
@@ -31,24 +33,45 @@ def generate(
 
     ``first_token`` is called once with the seconds to the model's first piece. Raises `BackendError` when the model fails.
     """
-    prompt = answer_prompt(book, clauses, question, earlier)
-    offered = quotables(clauses)
+    prompt = answer_prompt(book, material, question, earlier)
+    if not prompt.lines:
+        return
+    read = _bound_reader(prompt.lines, offers(material.clauses)) if backend.is_bound else _free_reader(material)
     start = time.perf_counter()
     line, words, shown, lines = "", 0, set[str](), set[str]()
     for number, piece in enumerate(backend.stream(prompt)):
         if number == 0 and first_token:
             first_token(time.perf_counter() - start)
         line += piece
-        if not piece.rstrip(" ").endswith(_PAUSE):
-            continue
-        for sentence in check(line, offered):
+        for sentence in read(line, piece):
             if sentence.text not in shown:
                 shown.add(sentence.text)
                 words += len(sentence.text.split())
                 yield sentence
         if "\n" in piece:
-            if line in lines or words >= MAX_WORDS:
+            if line in lines or words >= MAX_WORDS or time.perf_counter() - start > MAX_SECONDS:
                 return  # the model repeats itself, or has said enough
             lines.add(line)
             line = ""
-    yield from (sentence for sentence in check(line, offered) if sentence.text not in shown)
+    yield from (sentence for sentence in read(line, "\n") if sentence.text not in shown)
+
+
+_Read = Callable[[str, str], Sequence[Sentence]]
+"""(line so far, its last piece) -> the sentences that it vouches for."""
+
+
+def _bound_reader(lines: Sequence[str], sentences: Sequence[Sentence]) -> _Read:
+    """Of a model that can write nothing but ``lines``: a sentence is certain as soon as no other begins so."""
+
+    def read(line: str, _: str) -> Sequence[Sentence]:
+        begun = line.lstrip()
+        matching = [one for text, one in zip(lines, sentences, strict=True) if begun and f"{text}\n".startswith(begun)]
+        return matching if len(matching) == 1 else ()
+
+    return read
+
+
+def _free_reader(material: Material) -> _Read:
+    """Of any other model: a sentence counts when it was copied."""
+    offered = quotables(material.clauses)
+    return lambda line, piece: check(line, offered) if piece.rstrip(" ").endswith(_PAUSE) else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from index.bm25 import words
 from index.embedder import Chances
 from index.errors import ModelError
-from index.lessons import Labels, Lessons
-from index.stories import is_held_out
+from index.heads import regression, taught
+from index.lessons import Lessons
 
 PATH = Path(__file__).resolve().parent / "trained" / "words.npz"
 BITS = 15
@@ -29,6 +29,7 @@ BITS = 15
 STRENGTH = {"irregularity": 10.0}
 """Inverse strength of the regularisation, by question; of facts it is `FACT_STRENGTH`."""
 FACT_STRENGTH = 5.0
+ITERATIONS = 200
 LEAST = 0.03
 """Weights smaller than this are not stored."""
 MIN_COUNT = 2
@@ -95,34 +96,23 @@ def lexical() -> Lexical | None:
 def train(lessons: Lessons, searched: Mapping[str, str]) -> Lexical:
     """Fit the weights. ``searched``: the text of each line as it is searched (terms added); stories held out are left out."""
     from scipy.sparse import csr_matrix, vstack
-    from sklearn.linear_model import LogisticRegression
 
-    taught = [(searched.get(line, line), labels) for line, labels in lessons.labels.items() if not is_held_out(line)]
-    taught += [(searched.get(text, text), labels) for texts, labels in lessons.phrases for text in texts]
-    texts = [text for text, _ in taught]
+    lines = [(searched.get(line, line), labels) for line, labels in lessons.lines()]
+    texts = [text for text, _ in lines]
     idf = _idf(texts)
     given = _features(texts, idf)
     options: dict[str, list[str]] = {}
     weights, bias = [], []
     for question in lessons.questions:
-        rows, wanted = _of_question(question, (labels for _, labels in taught))
-        if len(set(wanted)) < 2:  # noqa: PLR2004 - nothing to tell apart
+        rows, told = taught(question, [labels for _, labels in lines])
+        if len(set(told)) < 2:  # noqa: PLR2004 - nothing to tell apart
             continue
-        model = LogisticRegression(C=STRENGTH.get(question, FACT_STRENGTH), max_iter=200).fit(given[rows], wanted)
-        classes = [str(one) for one in model.classes_]
-        two = len(classes) == 2  # noqa: PLR2004 - then the library has one row for both
-        coefficients = np.vstack([-model.coef_[0] / 2, model.coef_[0] / 2]) if two else model.coef_
-        intercept = np.array([-model.intercept_[0] / 2, model.intercept_[0] / 2]) if two else model.intercept_
-        options[question] = classes
+        options[question], coefficients, of_one = regression(
+            given[rows], told, STRENGTH.get(question, FACT_STRENGTH), ITERATIONS
+        )
         weights.append(csr_matrix(np.where(np.abs(coefficients) >= LEAST, coefficients, 0.0).astype(np.float32)))
-        bias.append(intercept)
+        bias.append(of_one)
     return Lexical(options, idf, vstack(weights), np.concatenate(bias).astype(np.float32))
-
-
-def _of_question(question: str, labels: Iterable[Labels]) -> tuple[list[int], list[str]]:
-    """The texts that say something of a question, and what."""
-    found = [(row, of_one[question]) for row, of_one in enumerate(labels) if question in of_one]
-    return [row for row, _ in found], [option for _, option in found]
 
 
 @lru_cache(maxsize=1)

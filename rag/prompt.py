@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,44 +17,82 @@ import yaml
 import prompts
 from index.errors import ContractError
 from index.types import Book, Clause
+from rag.cite import offers
+from rag.strings import FALLBACK
 
 FOLDER = Path(prompts.__file__).resolve().parent
 _VARIABLES: dict[str, set[str]] = {
     "system": set(),
-    "user": {"laws", "earlier", "question"},
-    "grammar": {"ids"},
+    "law": {"laws"},
+    "question": {"laws", "earlier", "question"},
+    "grammar": {"lines"},
 }
-_ENVIRONMENT = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, trim_blocks=False)  # noqa: S701
+_ENVIRONMENT = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, trim_blocks=True)  # noqa: S701
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt as it is sent: the two messages, the grammar (GBNF) that binds the answer, and the ids it may cite."""
+    """One prompt as it is sent.
+
+    What repeats comes first: ``system``, then ``law``, the Law that is most likely to decide, whole; ``question`` is the rest
+    of the user's message. ``lines`` are all that may be written: a sentence of a clause and its id in brackets; ``grammar``
+    (GBNF) says the same to a server.
+    """
 
     system: str
-    user: str
+    law: str
+    question: str
+    lines: tuple[str, ...]
     grammar: str
-    ids: tuple[str, ...]
+
+    @property
+    def user(self) -> str:
+        """The user's message."""
+        return "\n".join(part for part in (self.law, self.question) if part)
 
 
-def answer_prompt(book: Book, clauses: Sequence[Clause], question: str, earlier: Sequence[str] = ()) -> Prompt:
-    """The prompt that asks for an answer to ``question`` from these clauses, in the language of the book."""
+@dataclass(frozen=True)
+class Material:
+    """What an answer is made from: ``law`` is the Law put first, whole; ``clauses`` are those that may be quoted."""
+
+    law: Sequence[Clause]
+    clauses: Sequence[Clause]
+
+
+def answer_prompt(book: Book, material: Material, question: str, earlier: Sequence[str] = ()) -> Prompt:
+    """The prompt that asks for an answer to ``question``, in the language of the book, or else in English."""
     templates = _load("answer.yaml")
-    laws = []
-    shown = ""
-    for clause in clauses:
-        law = book.heading_path(clause).split(" > ")[0]
-        laws.append({"id": str(clause.id), "law": _inert(law) if law != shown else "", "text": _inert(_flat(clause.text))})
-        shown = law
-    ids = tuple(law["id"] for law in laws)
-    told = _inert(" / ".join(map(_flat, earlier)))
+    lang = book.lang if book.lang in templates["system"] else FALLBACK
+    first = {clause.id for clause in material.law}
+    others = [clause for clause in material.clauses if clause.id not in first]
+    lines = tuple(_line(sentence.text, sentence.cites[0]) for sentence in offers(material.clauses))
     return Prompt(
-        system=_fill(templates["system"][book.lang]).strip(),
-        user=_fill(templates["user"][book.lang], laws=laws, earlier=told, question=_inert(_flat(question))).strip(),
-        grammar=_fill(templates["grammar"], ids=ids),
-        ids=ids,
+        system=_fill(templates["system"][lang]).strip(),
+        law=_fill(templates["law"][lang], laws=_by_law(book, material.law)).strip(),
+        question=_fill(
+            templates["question"][lang],
+            laws=_by_law(book, others),
+            earlier=_inert(" / ".join(map(_flat, earlier))),
+            question=_inert(_flat(question)),
+        ).strip(),
+        lines=lines,
+        grammar=_fill(templates["grammar"], lines=[line.translate(_ESCAPES) for line in lines]),
     )
+
+
+def _line(text: str, clause: str) -> str:
+    return f"{_inert(_flat(text))} [{clause}]"
+
+
+def _by_law(book: Book, clauses: Sequence[Clause]) -> list[dict[str, Any]]:
+    """Clauses that have a text under the headings of their Laws."""
+    found = []
+    with_text = (clause for clause in clauses if clause.text)
+    for heading, of_one in groupby(with_text, key=lambda clause: book.heading_path(clause).split(" > ")[0]):
+        found.append({"heading": _inert(heading), "lines": [_line(clause.text, str(clause.id)) for clause in of_one]})
+    return found
 
 
 @lru_cache(maxsize=8)
@@ -61,8 +100,8 @@ def _load(name: str) -> dict[str, Any]:
     """Read and validate one prompt file. Raises `ContractError` naming the file and what is wrong in it."""
     try:
         data: dict[str, Any] = yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
-        if set(data["system"]) != set(data["user"]):
-            raise ContractError(f"prompts/{name}: system and user must be there in the same languages.")
+        if not set(data["system"]) == set(data["law"]) == set(data["question"]):
+            raise ContractError(f"prompts/{name}: system, law and question must be there in the same languages.")
         for part, allowed in _VARIABLES.items():
             texts = data[part].values() if isinstance(data[part], dict) else [data[part]]
             for text in texts:

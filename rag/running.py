@@ -80,6 +80,9 @@ class Running:
                 notice = self._record(turn_id, desk, update) if is_whole else update.notice
                 self._cases.save_turn(turn_id, so_far, notice, update.done)
                 self._tell()
+                if stop.is_set() and not update.done:
+                    self._cases.save_turn(turn_id, so_far, INTERRUPTED, done=True)
+                    return  # nobody looks at it any more: the next in line moves up
             self._expire(desk)
         except TablelawError as error:
             self._cases.save_turn(turn_id, so_far, str(error), done=True)
@@ -172,7 +175,7 @@ class _Stoppable:
     """A backend that falls silent once ``stop`` is set."""
 
     def __init__(self, backend: Backend, stop: threading.Event) -> None:
-        self.name = backend.name
+        self.name, self.is_bound, self.at_once = backend.name, backend.is_bound, backend.at_once
         self._backend = backend
         self._stop = stop
 
@@ -184,4 +187,8 @@ class _Stoppable:
 
 
 def _stoppable(desk: Desk, stop: threading.Event) -> Desk:
-    return replace(desk, backend=_Stoppable(desk.backend, stop)) if desk.backend else desk
+    if desk.backend is None:
+        return desk
+    own = replace(desk, backend=_Stoppable(desk.backend, stop))
+    own.turns = desk.turns  # one model, one line of people before it
+    return own

@@ -28,7 +28,7 @@ def main() -> None:
     if options.only_words:
         return
     base = paths.models_dir() / DEFAULT_EMBEDDER
-    train(Order(base, lessons(), options.out, paths.cache_dir() / "training", options.steps))
+    train(Order(base, lessons(), searched_lines(), options.out, paths.cache_dir() / "training", options.steps))
 
 
 if __name__ == "__main__":

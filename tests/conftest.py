@@ -11,6 +11,9 @@ from index import books
 from index.embedder import Embedder
 from index.paths import models_dir
 from rag import calibration
+from rag.backends.llamacpp import LlamaBackend
+from rag.backends.prefixes import Prefixes
+from rag.models import LANGUAGE_MODELS
 from tests.fakes import FakeEmbedder
 
 REAL_MODELS = models_dir()
@@ -113,6 +116,13 @@ def real_embedder() -> Embedder:
     from index.embedder import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(embedder_folder())
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> LlamaBackend:
+    """The real 0.5B model; what it keeps of prompts is kept for this run only."""
+    os.environ["TABLELAW_MODELS"] = str(REAL_MODELS)
+    return LlamaBackend(LANGUAGE_MODELS["small"].path, prefixes=Prefixes(tmp_path_factory.mktemp("prefixes")))
 
 
 @pytest.fixture

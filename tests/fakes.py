@@ -45,13 +45,15 @@ class FakeEmbedder:
 
 
 class FakeBackend:
-    """Writes a fixed text piece by piece and remembers the prompts it was sent."""
+    """Writes a fixed text piece by piece and remembers the prompts it was sent; ``is_bound`` is what it claims to be."""
 
     name = "fake-model"
 
-    def __init__(self, text: str, fails: bool = False) -> None:
+    def __init__(self, text: str, fails: bool = False, is_bound: bool = False, at_once: int = 1) -> None:
         self.text = text
         self.fails = fails
+        self.is_bound = is_bound
+        self.at_once = at_once
         self.prompts: list[Prompt] = []
 
     def stream(self, prompt: Prompt) -> Iterator[str]:

@@ -64,9 +64,11 @@ class PieceBackend:
     """A model that writes exactly these pieces; ``written`` counts those that were asked for."""
 
     name = "pieces"
+    at_once = 1
 
-    def __init__(self, pieces: Sequence[str]) -> None:
+    def __init__(self, pieces: Sequence[str], is_bound: bool = False) -> None:
         self.pieces = pieces
+        self.is_bound = is_bound
         self.written = 0
 
     def stream(self, prompt: Prompt) -> Iterator[str]:

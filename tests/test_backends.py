@@ -16,7 +16,7 @@ from rag.models import LANGUAGE_MODELS
 from rag.prompt import Prompt
 from tests.made import QuietHandler, closed_port, serving
 
-PROMPT = Prompt("You are the law book.", "Question: who leads?", 'root ::= "West"', ("56A",))
+PROMPT = Prompt("You are the law book.", "Law 56", "Question: who leads?", ("West leads. [56A]",), 'root ::= "West"')
 
 
 def event(**choice: Any) -> bytes:
@@ -90,7 +90,8 @@ def test_a_server_writes_its_answer_in_pieces(url: str) -> None:
 def test_a_server_is_sent_messages_grammar_and_limit(url: str, server: type[ModelServer]) -> None:
     list(ServerBackend(url).stream(PROMPT))
     (sent,) = server.sent
-    assert sent["messages"] == [{"role": "system", "content": PROMPT.system}, {"role": "user", "content": PROMPT.user}]
+    user = "Law 56\nQuestion: who leads?"
+    assert sent["messages"] == [{"role": "system", "content": PROMPT.system}, {"role": "user", "content": user}]
     assert (sent["model"], sent["grammar"], sent["max_tokens"]) == ("local-model", PROMPT.grammar, MAX_TOKENS)
     assert (sent["temperature"], sent["stream"]) == (0.0, True)
 
@@ -135,6 +136,14 @@ def test_a_server_that_knows_no_grammars_is_asked_again_without_one(url: str, se
         backend = ServerBackend(base)
         assert ["".join(backend.stream(PROMPT)) for _ in range(2)] == ["West leads."] * 2
     assert ["grammar" in body for body in server.sent] == [True, False, False]
+
+
+def test_a_server_may_write_something_else_than_the_lines_and_several_answers_at_once(url: str) -> None:
+    backend = ServerBackend(url)
+    assert not backend.is_bound, "its grammar may have been passed over in silence"
+    first, second = backend.stream(PROMPT), backend.stream(PROMPT)
+    assert backend.at_once > 1
+    assert [next(first), next(second), *first, *second] == ["West", "West", " leads.", " leads."]
 
 
 def test_proxy_settings_do_not_apply_to_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag.cite import WHOLE_CLAUSE_WORDS, check, quotables
+from rag.cite import WHOLE_CLAUSE_WORDS, check, offers, quotables
 from rag.ruling import Sentence
 from tests.made import make_clause
 
@@ -89,4 +89,27 @@ def test_a_clause_over_several_lines_is_shown_in_one() -> None:
 
 
 def test_a_clause_without_text_offers_nothing() -> None:
-    assert quotables([make_clause("56", ""), make_clause("57", " \n")]) == ()
+    empty = [make_clause("56", ""), make_clause("57", " \n"), make_clause("58", "— …")]
+    assert quotables(empty) == offers(empty) == ()
+
+
+def test_a_short_clause_is_offered_once_and_a_long_one_by_its_sentences_in_their_order() -> None:
+    assert offers([make_clause("56B", SHORT), make_clause("56", LONG), make_clause("64", PENALTY)]) == (
+        Sentence(SHORT, ("56B",)),
+        *(Sentence(text, ("56",)) for text in LONG_SENTENCES),
+        Sentence(PENALTY, ("64",)),
+    )
+
+
+def test_a_sentence_that_a_long_clause_has_twice_is_offered_once() -> None:
+    assert [one.text for one in offers([make_clause("56", f"{LONG} {LONG_SENTENCES[0]}")])] == LONG_SENTENCES
+
+
+def test_the_same_words_in_two_clauses_are_offered_under_each() -> None:
+    assert [one.cites for one in offers([make_clause("56", NOT), make_clause("57", NOT)])] == [("56",), ("57",)]
+
+
+def test_what_is_offered_is_what_copying_it_shows() -> None:
+    clauses = [make_clause("56B", SHORT), make_clause("56", LONG), make_clause("64", PENALTY)]
+    for one in offers(clauses):
+        assert list(dict.fromkeys(check(one.text, quotables(clauses)))) == [one]

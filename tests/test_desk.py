@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from index.books import read_book
+from index.clause_id import ClauseId
 from index.errors import BadQuestion, BookError, ContractError
-from rag.desk import Ask, Desk, Update, answer, answer_whole, find
+from index.types import Book, Clause, Hit
+from rag.desk import Ask, Desk, Update, _material, answer, answer_whole, find
 from rag.generate import CONTEXT_CLAUSES
 from rag.ruling import State, Turn
 from rag.strings import strings
@@ -101,20 +105,148 @@ def test_when_nothing_the_model_wrote_stands_in_the_book_the_law_is_quoted(small
 
 
 @pytest.mark.usefixtures("calibrated")
-def test_a_question_in_another_language_than_the_book_is_answered_with_quotes(small_book: str) -> None:
+def test_a_question_in_another_language_is_answered_in_the_words_of_the_book_and_told_so(small_book: str) -> None:
     made = desk()
     update = answer_whole(made, Ask(RUSSIAN, small_book))
-    assert (update.ruling.status, update.ruling.lang) == ("quote", "ru")
+    assert (update.ruling.status, update.ruling.lang, update.ruling.answer) == ("ruling", "ru", ACCEPT)
     assert update.notice == strings("ru")["quote_other_language"]
-    assert prompts_of(made) == []
+    (prompt,) = prompts_of(made)
+    assert prompt.endswith(f"Question: {RUSSIAN}")
 
 
 @pytest.mark.usefixtures("calibrated")
-def test_an_english_question_over_a_russian_book_is_told_the_language_of_the_book(home: Path) -> None:
-    book = make_book(home, "small-2017-ru", lang="ru")
-    update = answer_whole(desk(), Ask(KEEP_IT, book))
-    assert update.ruling.status == "quote"
-    assert "The book is in English" not in update.notice
+@pytest.mark.parametrize(
+    ("text", "fails", "notice"), [("Nonsense. [12C1]", False, "quote_other_language"), ("", True, "quote_model_failed")]
+)
+def test_a_question_in_another_language_is_quoted_where_the_model_is_of_no_use(
+    small_book: str, text: str, fails: bool, notice: str
+) -> None:
+    update = answer_whole(desk(text, fails), Ask(RUSSIAN, small_book))
+    assert (update.ruling.status, update.notice) == ("quote", strings("ru")[notice])
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.parametrize(("lang", "label"), [("ru", "Вопрос"), ("de", "Question")])
+def test_an_english_question_over_a_book_in_another_language_is_put_as_the_book_is(home: Path, lang: str, label: str) -> None:
+    """In English where there is no prompt in its language."""
+    made = desk()
+    update = answer_whole(made, Ask(KEEP_IT, make_book(home, f"small-2017-{lang}", lang=lang)))
+    assert (update.ruling.status, update.ruling.answer) == ("ruling", ACCEPT)
+    assert update.notice == strings("en")["quote_other_language"]
+    assert prompts_of(made)[0].endswith(f"{label}: {KEEP_IT}")
+
+
+# What is put before the model
+
+
+def put_first(hits: Sequence[tuple[str, float]], book: Book) -> list[str]:
+    """Ids of the Law that is put first, whole, for clauses found with these scores."""
+    found = [Hit(clause, score, score) for name, score in hits if (clause := book.get(ClauseId(name)))]
+    assert len(found) == len(hits)
+    material = _material(book, found, [hit.clause for hit in found], "en")
+    assert list(material.clauses) == [hit.clause for hit in found], "those that were found may be quoted, and no others"
+    return [str(clause.id) for clause in material.law]
+
+
+@pytest.mark.parametrize(
+    ("hits", "first"),
+    [
+        ([("27A1", 0.9), ("25A", 0.5)], ["27", "27A", "27A1", "27B"]),
+        ([("27A1", 0.9), ("25A", 0.5), ("25B", 0.5)], ["25", "25A", "25B"]),
+        ([("Def:call", 0.9), ("25A", 0.5)], []),
+        ([("Def:call", 0.5), ("25A", 0.9)], ["25", "25A", "25B"]),
+        ([], []),
+    ],
+    ids=["the best", "two together", "a definition", "a law before a definition", "nothing"],
+)
+def test_the_law_whose_clauses_rank_highest_together_is_put_first_whole(
+    small_book: str, hits: list[tuple[str, float]], first: list[str]
+) -> None:
+    names = ("Def:call", "25", "25A", "25B", "27", "27A", "27A1", "27B")
+    clauses = tuple(Clause(ClauseId(name), "", f"Text of {name}.") for name in names)
+    assert put_first(hits, replace(read_book(small_book), clauses=clauses)) == first
+
+
+def test_the_law_put_first_is_in_the_official_wording_where_that_was_imported(small_book: str, home: Path) -> None:
+    make_book(home, "official-2017-en", "## 27A1\n\nThe official words.\n", source="imported")
+    book = read_book(small_book)
+    hits = [Hit(book.by_id[ClauseId("27B1")], 1.0, 1.0)]
+    law = {str(clause.id): clause.text for clause in _material(book, hits, [], "en").law}
+    assert (law["27A1"], law["27B1"]) == ("The official words.", PASSES)
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_what_repeats_in_two_prompts_on_the_same_law_is_the_same(small_book: str) -> None:
+    made = desk()
+    for question in (KEEP_IT, "who replaces the low bid?"):
+        answer_whole(made, Ask(question, small_book))
+    assert isinstance(made.backend, FakeBackend)
+    first, second = made.backend.prompts
+    assert (first.system, first.law) == (second.system, second.law)
+    assert all(f"[{name}]" in first.law for name in ("27A1", "27B", "27B1"))
+
+
+# The queue before the model
+
+
+def waits(count: int, lang: str = "en") -> str:
+    return strings(lang)["waits"].format(count=count)
+
+
+def begun(made: Desk, book: str, question: str = KEEP_IT) -> Iterator[Update]:
+    """An answer whose law cards have been shown."""
+    updates = answer(made, Ask(question, book))
+    update = next(updates)
+    assert update.ruling.laws
+    assert (update.done, update.notice) == (False, "")
+    return updates
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_who_asks_while_answers_are_written_sees_the_law_at_once_and_how_many_are_before(small_book: str) -> None:
+    made = desk(f"{ACCEPT} [27A1] {PASSES} [27B1]")
+    first, second, third = (begun(made, small_book, question) for question in (KEEP_IT, KEEP_IT, RUSSIAN))
+    assert texts(next(first)) == [ACCEPT]
+    assert [next(second).notice, next(third).notice] == [waits(1), waits(2, "ru")]
+    assert texts(list(first)[-1]) == [ACCEPT, PASSES]
+    moved = next(second)
+    assert (moved.notice, moved.done, moved.ruling.sentences) == ("", False, ()), "the notice goes when the turn comes"
+    assert texts(next(second)) == [ACCEPT]
+    assert next(third).notice == waits(1, "ru")
+    assert [list(second)[-1].notice, list(third)[-1].notice] == ["", strings("ru")["quote_other_language"]]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_who_leaves_while_waiting_lets_the_others_move_up(small_book: str) -> None:
+    made = desk()
+    first, second, third = (begun(made, small_book) for _ in range(3))
+    assert [texts(next(first)), next(second).notice, next(third).notice] == [[ACCEPT], waits(1), waits(2)]
+    second.close()
+    assert next(third).notice == waits(1)
+    first.close()
+    assert [texts(update) for update in third] == [[], [ACCEPT], [ACCEPT]]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_model_that_writes_two_answers_at_once_lets_the_third_wait(small_book: str) -> None:
+    made = Desk(FakeEmbedder(), FakeBackend(f"{ACCEPT} [27A1]", at_once=2))
+    first, second, third = (begun(made, small_book) for _ in range(3))
+    assert [texts(next(first)), texts(next(second)), next(third).notice] == [[ACCEPT], [ACCEPT], waits(1)]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_nobody_waits_behind_a_model_that_failed(small_book: str) -> None:
+    made = desk(fails=True)
+    for _ in range(2):
+        assert [update.notice for update in answer(made, Ask(KEEP_IT, small_book))] == ["", strings("en")["quote_model_failed"]]
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_what_needs_no_model_does_not_wait(small_book: str) -> None:
+    made = desk()
+    first = begun(made, small_book)
+    next(first)
+    assert [update.notice for update in answer(made, Ask("rice cooking recipes, please", small_book))] == ["", ""]
 
 
 @pytest.mark.usefixtures("calibrated")

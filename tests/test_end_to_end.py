@@ -28,11 +28,6 @@ def real_index(in_real_home: Path, real_embedder: Embedder) -> SearchIndex:
     return open_index(read_book(DEFAULT_BOOK), real_embedder)
 
 
-@pytest.fixture(scope="session")
-def small_model() -> LlamaBackend:
-    return LlamaBackend(LANGUAGE_MODELS["small"].path)
-
-
 @pytest.mark.parametrize(
     ("question", "law"),
     [

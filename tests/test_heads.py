@@ -1,206 +1,176 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import warnings
+from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-torch = pytest.importorskip("torch")
-
-from torch import Tensor  # noqa: E402
-
-from index.heads import Heads, heads_from  # noqa: E402
-
-pytestmark = pytest.mark.models
+from index.heads import Heads, fit, regression, taught
 
 OPTIONS = {"irregularity": ["tea", "fire", ""], "spilled": ["yes", "no", ""], "who": ["north", ""]}
-COUNT = 8
-"""Options of all questions together."""
+PLACES = [(question, option) for question, of_one in OPTIONS.items() for option in of_one]
 WIDTH = 16
 
 
-@pytest.fixture(autouse=True)
-def _seeded() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # quicker for what is small, and the sums come in one order
-    with torch.random.fork_rng():
-        torch.manual_seed(2017)
-        yield
-    torch.set_num_threads(threads)
-
-
-def units(*shape: int) -> Tensor:
+def units(seed: int, *shape: int) -> NDArray[np.float32]:
     """Vectors of length 1, like embeddings."""
-    return torch.nn.functional.normalize(torch.randn(*shape), dim=-1)
+    drawn = np.random.default_rng(seed).standard_normal(shape)
+    return (drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)).astype(np.float32)
 
 
-def made() -> Heads:
-    """Heads as they begin, with weights that are not all zero where training would have changed them."""
-    heads = Heads(OPTIONS, units(len(OPTIONS), WIDTH), units(COUNT, WIDTH)).eval()
-    with torch.no_grad():
-        for weights in (heads.query_change, heads.option_change, heads.bias):
-            weights.copy_(torch.randn_like(weights))
-    return heads
+def made(**added: float) -> Heads:
+    """Heads of chance weights; ``added``: to the score of an option, by its question (of the first option)."""
+    bias = units(2, len(PLACES)).copy()
+    for question, value in added.items():
+        bias[PLACES.index((question, OPTIONS[question][0]))] += value
+    return Heads(OPTIONS, 3 * units(1, len(PLACES), WIDTH), bias)
 
 
-def plain() -> Heads:
-    """Untrained heads of width 4 and one question; the texts of its options are a, b, and the opposite of a."""
-    a, b = torch.tensor([1.0, -1.0, 0.0, 0.0]) / math.sqrt(2), torch.tensor([0.0, 0.0, 1.0, -1.0]) / math.sqrt(2)
-    return Heads({"which": ["a", "b", "not a"]}, units(1, 4), torch.stack([a, b, -a])).eval()
+def best(chances: Mapping[str, float]) -> str:
+    return max(chances, key=chances.__getitem__)
+
+
+def example(seed: int, count: int) -> tuple[NDArray[np.float32], list[dict[str, str]]]:
+    """Texts of chance labels; the vector of each is made of what it states, with some noise."""
+    rng = np.random.default_rng(seed)
+    signs = dict(zip(PLACES, units(7, len(PLACES), WIDTH), strict=True))
+    labels = [{question: str(rng.choice(of_one)) for question, of_one in OPTIONS.items()} for _ in range(count)]
+    vectors = np.array([sum(signs[stated] for stated in of_one.items()) for of_one in labels])
+    vectors += 0.3 * units(seed, count, WIDTH)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), labels
+
+
+# Reading
 
 
 def test_the_probabilities_of_each_question_sum_to_one() -> None:
-    states, mask = units(5, 7, WIDTH), torch.ones(5, 7)
-    found = made().read(states, mask)
+    found = made().read(units(3, 5, WIDTH))
     assert len(found) == 5
     for text in found:
         assert {name: list(chances) for name, chances in text.items()} == OPTIONS
         for chances in text.values():
-            assert sum(chances.values()) == pytest.approx(1.0, abs=1e-5)
+            assert sum(chances.values()) == pytest.approx(1.0, abs=1e-6)
             assert min(chances.values()) > 0
 
 
+def test_an_option_is_as_probable_as_its_score_says() -> None:
+    """Worked by hand: the scores are 0 and log 3, then 0, log 2 and log 5."""
+    options = {"who": ["north", ""], "alarm": ["rang", "silent", ""]}
+    weights = np.array([[0, 9], [math.log(3), 9], [0, 9], [0, 9], [math.log(5), 9]], dtype=np.float32)
+    bias = np.array([0, 0, 0, math.log(2), 0], dtype=np.float32)
+    (found,) = Heads(options, weights, bias).read(np.array([[1, 0]], dtype=np.float32))
+    assert found["who"] == pytest.approx({"north": 1 / 4, "": 3 / 4})
+    assert found["alarm"] == pytest.approx({"rang": 1 / 8, "silent": 2 / 8, "": 5 / 8})
+
+
 def test_a_question_is_answered_for_itself_whatever_another_scores() -> None:
-    heads = made()
-    states, mask = units(1, 7, WIDTH), torch.ones(1, 7)
-    (before,) = heads.read(states, mask)
-    with torch.no_grad():
-        heads.bias[3] += 20.0  # "yes" of spilled
-    (after,) = heads.read(states, mask)
+    vector = units(3, 1, WIDTH)
+    (before,), (after,) = made().read(vector), made(spilled=20.0).read(vector)
     assert after["spilled"]["yes"] > 0.999 > before["spilled"]["yes"]
-    assert after["irregularity"] == pytest.approx(before["irregularity"], abs=1e-4)
-    assert after["who"] == pytest.approx(before["who"], abs=1e-4)
+    assert after["irregularity"] == pytest.approx(before["irregularity"])
+    assert after["who"] == pytest.approx(before["who"])
 
 
-def test_the_probabilities_sum_to_one_however_far_the_questions_scores_lie_apart() -> None:
-    heads = made()
-    with torch.no_grad():
-        heads.bias[3] += 120.0
-    (found,) = heads.read(units(1, 7, WIDTH), torch.ones(1, 7))
-    assert sum(found["irregularity"].values()) == pytest.approx(1.0, abs=1e-5)
+def test_the_probabilities_sum_to_one_however_high_or_low_the_scores() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (found,) = made(spilled=2000.0, who=-2000.0).read(units(3, 1, WIDTH))
+    assert found["spilled"] == {"yes": 1.0, "no": 0.0, "": 0.0}
+    assert found["who"] == {"north": 0.0, "": 1.0}
+    assert sum(found["irregularity"].values()) == pytest.approx(1.0)
 
 
-def test_a_column_is_found_by_question_and_option() -> None:
-    heads = made()
-    assert list(heads.places().items()) == [
-        (("irregularity", "tea"), 0),
-        (("irregularity", "fire"), 1),
-        (("irregularity", ""), 2),
-        (("spilled", "yes"), 3),
-        (("spilled", "no"), 4),
-        (("spilled", ""), 5),
-        (("who", "north"), 6),
-        (("who", ""), 7),
-    ]
-    states, mask = units(2, 5, WIDTH), torch.ones(2, 5)
-    logs, found = heads(states, mask).detach(), heads.read(states, mask)
-    assert logs.shape == (2, COUNT)
-    for text in range(2):
-        for (name, option), column in heads.places().items():
-            assert found[text][name][option] == pytest.approx(math.exp(logs[text, column]), abs=1e-6)
+def test_a_text_reads_the_same_alone_as_among_others() -> None:
+    heads, vectors = made(), units(3, 4, WIDTH)
+    for row, found in enumerate(heads.read(vectors)):
+        (alone,) = heads.read(vectors[row : row + 1])
+        for question in OPTIONS:
+            assert found[question] == pytest.approx(alone[question], rel=1e-5)
 
 
-def test_what_the_mask_leaves_out_does_not_matter() -> None:
-    heads, states, mask = made(), units(3, 9, WIDTH), torch.ones(3, 9)
-    mask[1, 4:] = 0
-    padded = states.clone()
-    padded[1, 4:] = 1e3 * torch.randn(5, WIDTH)
-    with torch.inference_mode():
-        expected = heads(states[1:2, :4], torch.ones(1, 4))[0]
-        found = heads(padded, mask)
-        assert torch.allclose(found[1], expected, atol=1e-5)
-        assert torch.allclose(found[0], heads(states[:1], torch.ones(1, 9))[0], atol=1e-5), "nor what else is in the batch"
-        assert not torch.allclose(heads(padded, torch.ones(3, 9))[1], expected, atol=1e-2)
+@pytest.mark.parametrize(("weights", "biases"), [(7, 8), (9, 8), (8, 7), (8, 9), (7, 7), (0, 0)])
+def test_weights_of_another_count_than_the_options_are_refused(weights: int, biases: int) -> None:
+    with pytest.raises(ValueError, match=f"{weights} options are stored, 8 are named"):
+        Heads(OPTIONS, units(1, weights, WIDTH), units(2, biases))
 
 
-def test_tokens_that_count_do_matter_to_each_question_by_itself() -> None:
-    """Attention: with the same mean, what a question looks at decides."""
-    heads = made()
-    with torch.no_grad():
-        heads.query.weight.mul_(20)
-        heads.key.weight.mul_(20)
-    one = units(1, 2, WIDTH)
-    other = torch.stack([one[0].mean(0) * 2 - units(WIDTH), units(WIDTH)])[None]
-    other[0, 1] = 2 * one[0].mean(0) - other[0, 0]
-    assert torch.allclose(one.mean(1), other.mean(1), atol=1e-6)
-    with torch.inference_mode():
-        assert not torch.allclose(heads(one, torch.ones(1, 2)), heads(other, torch.ones(1, 2)), atol=1e-2)
+# Fitting
+
+labels_of_three = [{"who": "north"}, {"spilled": ""}, {"who": "", "spilled": "no"}]
 
 
-def test_an_untrained_option_is_chosen_by_the_likeness_of_its_text() -> None:
-    """Worked by hand.
-
-    All tokens are (1, -1, 0, 0): attention gives half of it, the mean the whole: (1.5, -1.5, 0, 0), normed (√2, -√2, 0, 0).
-    The options score 6 · (2, 0, -2) / √4 = 6, 0, -6.
-    """
-    (found,) = plain().read(torch.tensor([1.0, -1.0, 0.0, 0.0]).expand(1, 3, 4), torch.ones(1, 3))
-    whole = math.exp(6) + 1 + math.exp(-6)
-    assert found["which"] == pytest.approx(
-        {"a": math.exp(6) / whole, "b": 1 / whole, "not a": math.exp(-6) / whole}, rel=1e-3, abs=1e-8
-    )
+@pytest.mark.parametrize(
+    ("question", "rows", "told"), [("who", [0, 2], ["north", ""]), ("spilled", [1, 2], ["", "no"]), ("alarm", [], [])]
+)
+def test_a_text_teaches_only_the_questions_that_it_says_something_of(question: str, rows: list[int], told: list[str]) -> None:
+    assert taught(question, labels_of_three) == (rows, told)
 
 
-def test_before_training_the_option_nearest_to_a_text_wins_in_every_question() -> None:
-    anchors = units(COUNT, 64)
-    heads = Heads(OPTIONS, units(len(OPTIONS), 64), anchors).eval()
-    for (name, option), column in heads.places().items():
-        (found,) = heads.read((anchors[column] + 0.05 * torch.randn(6, 64))[None], torch.ones(1, 6))
-        assert max(found[name], key=found[name].__getitem__) == option
+@pytest.mark.models
+def test_what_the_vectors_tell_apart_is_read_from_others_of_their_kind() -> None:
+    heads = fit(OPTIONS, *example(seed=3, count=300))
+    vectors, labels = example(seed=4, count=200)
+    read = heads.read(vectors)
+    for question in OPTIONS:
+        right = [best(found[question]) == stated[question] for found, stated in zip(read, labels, strict=True)]
+        assert sum(right) / len(right) > 0.9, question
 
 
-def test_a_small_task_is_learned_in_a_few_steps() -> None:
-    """Each text has one token for each question and three of noise; the heads must look at the right one."""
-    words, noise = units(COUNT, WIDTH), units(20, WIDTH)
-    anchors = torch.zeros(COUNT, WIDTH)  # their texts tell nothing
-    heads = Heads(OPTIONS, units(len(OPTIONS), WIDTH), anchors)
-    starts, sizes = (0, 3, 6), (3, 3, 2)
-
-    def texts(count: int) -> tuple[Tensor, Tensor]:
-        """Token states, and the columns that are right, shape ``(count, questions)``."""
-        right = torch.stack([s + torch.randint(n, (count,)) for s, n in zip(starts, sizes, strict=True)], dim=1)
-        return torch.cat([words[right], noise[torch.randint(20, (count, 3))]], dim=1), right
-
-    def share_right() -> float:
-        heads.eval()
-        states, right = texts(200)
-        with torch.inference_mode():
-            logs = heads(states, torch.ones(200, 6))
-        best = [s + logs[:, s : s + n].argmax(1) for s, n in zip(starts, sizes, strict=True)]
-        return float((torch.stack(best, dim=1) == right).float().mean())
-
-    assert share_right() < 0.6
-    weights = list(heads.parameters())
-    heads.train()
-    for _ in range(40):
-        states, right = texts(64)
-        loss = -heads(states, torch.ones(64, 6)).gather(1, right).mean()
-        with torch.no_grad():  # by hand: the import of torch.optim alone takes seconds
-            for weight, slope in zip(weights, torch.autograd.grad(loss, weights), strict=True):
-                weight.sub_(0.01 * slope.sign())
-    assert share_right() > 0.95
+@pytest.mark.models
+def test_a_text_that_says_nothing_of_a_question_does_not_change_it() -> None:
+    vectors, labels = example(seed=3, count=60)
+    fewer = [{"who": stated["who"]} if row % 2 else stated for row, stated in enumerate(labels)]
+    by_halves, of_half = fit(OPTIONS, vectors, fewer), fit(OPTIONS, vectors[::2], labels[::2])
+    (found,), (expected,), (of_all,) = (one.read(vectors[1:2]) for one in (by_halves, of_half, fit(OPTIONS, vectors, labels)))
+    assert found["spilled"] == pytest.approx(expected["spilled"], abs=1e-3)
+    assert found["spilled"] != pytest.approx(of_all["spilled"], abs=1e-3)
+    assert found["who"] == pytest.approx(of_all["who"], abs=1e-3), "of which they say something"
 
 
-def test_stored_heads_give_the_same() -> None:
-    heads = made()
-    with torch.no_grad():
-        for weights in heads.parameters():
-            weights.copy_(weights.half())  # what half precision can hold
-        heads.queries.copy_(heads.queries.half())
-        heads.anchors.copy_(heads.anchors.half())
-    stored = {name: tensor.half() for name, tensor in heads.state_dict().items()}
-    loaded = heads_from({name: list(of_one) for name, of_one in heads.options.items()}, stored)
-    states, mask = units(2, 5, WIDTH), torch.ones(2, 5)
-    assert loaded.read(states, mask) == heads.read(states, mask)
-    assert loaded.read(states, mask) == loaded.read(states, mask), "nothing is left to chance once trained"
-    assert loaded.places() == heads.places()
+@pytest.mark.models
+def test_a_question_of_two_options_gives_both() -> None:
+    vectors = np.array([[1, 0], [0.8, 0.6], [-1, 0], [-0.8, 0.6]], dtype=np.float32)
+    heads = fit(["who"], vectors, [{"who": one} for one in ("south", "south", "north", "north")])
+    assert heads.weights.shape == (2, 2)
+    for found, right in zip(heads.read(vectors), ("south", "south", "north", "north"), strict=True):
+        assert set(found["who"]) == {"north", "south"}
+        assert sum(found["who"].values()) == pytest.approx(1.0)
+        assert found["who"][right] > 0.9
 
 
-def test_stored_heads_of_other_options_are_not_taken() -> None:
-    with pytest.raises((RuntimeError, ValueError)):
-        heads_from({**OPTIONS, "cloth": ["yes", ""]}, made().state_dict())
+@pytest.mark.models
+@pytest.mark.parametrize("told", [["yes", "no"], ["yes", "no", ""]])
+def test_the_probabilities_are_those_of_the_library(told: Sequence[str]) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    vectors, stated = units(5, 30, WIDTH), [told[k % len(told)] for k in range(30)]
+    classes, weights, bias = regression(vectors, stated, strength=2.0, iterations=200)
+    model = LogisticRegression(C=2.0, max_iter=200).fit(vectors, stated)
+    assert (weights.shape, bias.shape) == ((len(told), WIDTH), (len(told),))
+    other = units(6, 4, WIDTH)
+    for found, chances in zip(Heads({"q": classes}, weights, bias).read(other), model.predict_proba(other), strict=True):
+        assert found["q"] == pytest.approx(dict(zip(model.classes_, chances, strict=True)), abs=1e-6)
 
 
-def test_while_training_something_is_left_to_chance() -> None:
-    heads = made().train()
-    states, mask = units(1, 5, WIDTH), torch.ones(1, 5)
-    assert not torch.equal(heads(states, mask), heads(states, mask))
+@pytest.mark.models
+def test_a_question_of_which_one_option_or_none_was_taught_is_left_out() -> None:
+    vectors, labels = example(seed=3, count=40)
+    labels = [{**stated, "cloth": "yes"} for stated in labels]
+    heads = fit(["cloth", *OPTIONS, "alarm"], vectors, labels)
+    assert list(heads.options) == list(OPTIONS)
+    assert list(heads.read(vectors[:1])[0]) == list(OPTIONS)
+
+
+@pytest.mark.models
+def test_only_options_that_were_taught_are_given() -> None:
+    vectors, labels = example(seed=3, count=60)
+    kept = [row for row, stated in enumerate(labels) if stated["irregularity"] != "fire"]
+    heads = fit(OPTIONS, vectors[kept], [labels[row] for row in kept])
+    assert set(heads.options["irregularity"]) == {"tea", ""}
+    assert {name: set(of_one) for name, of_one in heads.options.items() if name != "irregularity"} == {
+        "spilled": {"yes", "no", ""},
+        "who": {"north", ""},
+    }

@@ -8,7 +8,7 @@ import pytest
 from index import paths
 from index.books import DEFAULT_BOOK, read_book
 from index.lessons import Labels, Lessons
-from index.stories import Story, read_stories
+from index.stories import LONG_LINE, Story, is_held_out, read_stories
 from rag.lessons import labels_of, lessons, reachable_facts
 from rag.procedure import read_facts, read_procedures
 from tests.invented import invented_procedures
@@ -87,6 +87,15 @@ def test_the_phrases_state_each_option_and_each_procedure_once(bundled: Lessons)
     assert all(len(labels) == 1 and len(texts) >= 2 for texts, labels in bundled.phrases)
 
 
+def test_the_lines_to_learn_from_are_the_stories_but_for_those_held_out_and_the_phrases(bundled: Lessons) -> None:
+    held = {text for text in bundled.labels if is_held_out(text)}
+    assert held
+    lines = list(bundled.lines())
+    assert lines[: len(bundled.labels) - len(held)] == [one for one in bundled.labels.items() if one[0] not in held]
+    assert not held & {text for text, _ in lines}
+    assert {text for texts, _ in bundled.phrases for text in texts} <= {text for text, _ in lines}
+
+
 # Invented procedures
 
 
@@ -144,3 +153,21 @@ def test_what_is_taught_is_made_of_the_words_of_facts_and_procedures(monkeypatch
     assert taught.phrases[0] == (["spilled: yes", "«yes»"], {"spilled": "yes"})
     assert taught.phrases[-1] == (["there was tea", "случилось tea"], {"irregularity": "tea"})
     assert len(taught.phrases) == 8 + 5
+
+
+# Lessons of one's own making
+
+
+def test_a_long_line_that_is_not_held_out_is_learned_from_and_each_text_of_a_phrase() -> None:
+    told = [f"{k} the tea was everywhere ".ljust(LONG_LINE, "!") for k in range(100)]
+    held = next(text for text in told if is_held_out(text))
+    kept = next(text for text in told if not is_held_out(text))
+    stories: dict[str, Labels] = {held: {"who": "south"}, kept: {"who": "north"}, "short": {}}
+    made = Lessons({}, stories, [(["she", held], {"who": ""}), (["fire"], {"alarm": "yes"})])
+    assert list(made.lines()) == [
+        (kept, {"who": "north"}),
+        ("short", {}),
+        ("she", {"who": ""}),
+        (held, {"who": ""}),  # a phrase is not a story, and none is held out
+        ("fire", {"alarm": "yes"}),
+    ]

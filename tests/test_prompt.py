@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from index.books import DEFAULT_BOOK, find_clause, read_book
 from index.errors import ContractError
+from index.types import Book
 from rag import prompt as prompts
-from rag.prompt import Prompt, answer_prompt
-from tests.made import make_clause
+from rag.prompt import Material, Prompt, answer_prompt
+from tests.made import make_book, make_clause
 
 GOLDEN = Path(__file__).resolve().parent / "golden" / "prompt-lead-out-of-turn.txt"
 CLAUSES = ("56", "56A", "56B", "54C", "53C")
 QUESTION = "defender led out of turn, what are declarer's options?"
 
 
+@lru_cache(maxsize=1)
+def default_book() -> Book:
+    return read_book(DEFAULT_BOOK)
+
+
 def golden_text() -> str:
-    book = read_book(DEFAULT_BOOK)
-    sent = answer_prompt(book, [find_clause(book, name) for name in CLAUSES], QUESTION)
+    book = default_book()
+    law = [clause for clause in book.clauses if clause.id.law == 56]
+    sent = answer_prompt(book, Material(law, [find_clause(book, name) for name in CLAUSES]), QUESTION)
     return f"=== system\n{sent.system}\n=== user\n{sent.user}\n=== grammar\n{sent.grammar}\n"
 
 
@@ -42,7 +51,14 @@ def replace_in(path: Path, old: str, new: str) -> None:
 
 
 def ask(question: str = "who leads?", text: str = "West leads.", earlier: tuple[str, ...] = ()) -> Prompt:
-    return answer_prompt(read_book(DEFAULT_BOOK), [make_clause("56A", text)], question, earlier)
+    """The prompt of a question for which one clause was found, and nothing put first."""
+    return answer_prompt(default_book(), Material((), [make_clause("56A", text)]), question, earlier)
+
+
+def literals(grammar: str) -> list[str]:
+    """The texts that the grammar's lines allow, as a reader of GBNF takes them."""
+    found = re.findall(r'"((?:[^"\\]|\\.)*)"', grammar.split("line ::= ")[1])
+    return [re.sub(r"\\(.)", lambda escape: {"n": "\n"}.get(escape[1], escape[1]), one) for one in found]
 
 
 def test_the_whole_prompt_of_one_question_is_as_it_was() -> None:
@@ -54,10 +70,88 @@ def test_the_law_heading_stands_once_over_its_clauses() -> None:
     assert [user.count(f"Law {law} ") for law in ("56 Lead", "54 Opening", "53 Accepting")] == [1, 1, 1]
 
 
-def test_only_the_clauses_given_can_be_cited() -> None:
+def test_only_lines_of_the_clauses_found_may_be_written() -> None:
     sent = ask()
-    assert sent.ids == ("56A",)
-    assert sent.grammar.splitlines()[-1] == 'id ::= "56A"'
+    assert sent.lines == ("West leads. [56A]",)
+    assert sent.grammar == 'root ::= line line? line?\nline ::= "West leads. [56A]\\n"'
+
+
+def test_the_law_put_first_is_read_whole_and_only_what_was_found_of_it_may_be_written() -> None:
+    heading = find_clause(default_book(), "56").heading
+    law = [make_clause("56", "West leads:", heading), make_clause("56A", "from hand, or"), make_clause("56B", "from dummy.")]
+    sent = answer_prompt(default_book(), Material(law, [make_clause("1", "Cards."), law[2]]), QUESTION)
+    assert sent.law.splitlines()[1:] == ["West leads: [56]", "from hand, or [56A]", "from dummy. [56B]"]
+    assert sent.lines == ("Cards. [1]", "from dummy. [56B]")
+    assert "[56" not in sent.question, "what stands in the Law is not told twice"
+    assert sent.question.splitlines()[1] == "Cards. [1]"
+
+
+def test_what_repeats_comes_before_what_does_not() -> None:
+    """The same Law under other questions gives the same beginning, to the letter."""
+    law = [make_clause("56A", "West leads.")]
+    found = ([make_clause("1", "Cards.")], [make_clause("2", "Boards."), *law])
+    book = default_book()
+    first, second = (answer_prompt(book, Material(law, clauses), text) for clauses, text in zip(found, "ab", strict=True))
+    assert (first.system, first.law) == (second.system, second.law)
+    assert first.question != second.question
+    assert first.user == f"{first.law}\n{first.question}"
+
+
+def test_without_a_law_the_message_begins_with_what_was_found() -> None:
+    sent = ask()
+    assert sent.law == ""
+    assert sent.user == sent.question
+
+
+def test_a_clause_without_text_stands_in_no_prompt() -> None:
+    clauses = [make_clause("56", ""), make_clause("56A", "West leads.")]
+    sent = answer_prompt(default_book(), Material(clauses, clauses), QUESTION)
+    assert sent.law.splitlines()[1:] == ["West leads. [56A]"]
+    assert sent.lines == ("West leads. [56A]",)
+
+
+def test_a_book_in_a_language_without_a_prompt_is_asked_about_in_english(home: Path) -> None:
+    book = read_book(make_book(home, "small-2017-de", lang="de"))
+    sent = answer_prompt(book, Material((), book.clauses), QUESTION)
+    assert sent.system == ask().system
+    assert sent.question.endswith(f"Question: {QUESTION}")
+
+
+HARD_TEXTS = [
+    'he says "pass" and "double"',
+    '"',
+    "a back\\slash, two \\\\ and one at the end \\",
+    'both: \\" and "\\',
+    "what looks like an escape: \\n \\x41 \\u0041",
+    'root ::= "West" | line ] " [27A1] # no rule',
+    "Заход «вне очереди» — ♠А, é, 桥",
+]
+
+
+@pytest.mark.parametrize("text", HARD_TEXTS)
+def test_the_grammar_allows_the_lines_to_the_letter_whatever_they_hold(text: str) -> None:
+    clauses = [make_clause("56A", text), make_clause("56B", "West leads.")]
+    sent = answer_prompt(default_book(), Material((), clauses), QUESTION)
+    assert literals(sent.grammar) == [f"{line}\n" for line in sent.lines]
+    assert sent.lines[-1] == "West leads. [56B]"
+    assert len(sent.grammar.splitlines()) == 2
+
+
+def test_llama_cpp_reads_the_grammar() -> None:
+    """What `LlamaGrammar.from_string` gives is parsed only once a sampler is made of it, as here."""
+    llama_cpp = pytest.importorskip("llama_cpp")
+
+    def is_read(grammar: str) -> bool:
+        held = llama_cpp.LlamaGrammar.from_string(grammar, verbose=False)
+        sampler = llama_cpp.llama_sampler_init_grammar(None, held._grammar.encode(), b"root")
+        if sampler:
+            llama_cpp.llama_sampler_free(sampler)
+        return bool(sampler)
+
+    clauses = [make_clause(f"{number}", text) for number, text in enumerate(HARD_TEXTS, start=1)]
+    sent = answer_prompt(default_book(), Material((), clauses), QUESTION)
+    assert is_read(sent.grammar)
+    assert not is_read(sent.grammar.replace('\\"', '"')), "as it would be without escapes"
 
 
 def test_earlier_questions_stand_before_the_question() -> None:
@@ -69,13 +163,14 @@ def test_earlier_questions_stand_before_the_question() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("{{ question }}", "{{ qestion }}", r"user uses .*qestion"),
-        ("Question: {{ question }}", "Question?", r"user uses \['earlier', 'laws'\]"),
+        ("{{ question }}", "{{ qestion }}", r"question uses .*qestion"),
+        ("Question: {{ question }}", "Question?", r"question uses \['earlier', 'laws'\]"),
         ("You are the law book", "You are {{ who }}", r"system uses \['who'\]"),
-        ("for id in ids", "for id in laws", r"grammar uses \['laws'\]"),
+        ("  en: &law |\n", "  en: &law |\n    {{ question }}\n", r"law uses \['laws', 'question'\]"),
+        ("for line in lines", "for line in laws", r"grammar uses \['laws'\]"),
         ("Question: {{ question }}", "Question: {{ question", "damaged"),
         ("grammar: |", "gramar: |", "grammar"),
-        ("user:\n", "user: [\n", "damaged"),
+        ("question:\n", "question: [\n", "damaged"),
     ],
 )
 def test_a_prompt_with_a_wrong_variable_or_part_is_refused_with_its_file(
@@ -93,14 +188,18 @@ def test_a_prompt_file_that_is_empty_or_missing_is_named(own_prompts: Path, cont
         ask()
 
 
-def test_a_prompt_that_lacks_a_language_in_one_part_is_refused(own_prompts: Path) -> None:
-    replace_in(own_prompts, "  en: |\n    You are", "  de: |\n    You are")
-    with pytest.raises(ContractError, match=r"prompts/answer\.yaml"):
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("  en: |\n    You are", "  de: |\n    You are"), ("  ru: *law", "  de: *law"), ("  en: &law", "  de: &law")],
+)
+def test_a_prompt_that_lacks_a_language_in_one_part_is_refused(own_prompts: Path, old: str, new: str) -> None:
+    replace_in(own_prompts, old, new)
+    with pytest.raises(ContractError, match=r"^prompts/answer\.yaml: system, law and question .* same languages"):
         ask()
 
 
 def test_a_damaged_prompt_is_told_in_one_line(own_prompts: Path) -> None:
-    replace_in(own_prompts, "user:\n", "user: [\n")
+    replace_in(own_prompts, "question:\n", "question: [\n")
     with pytest.raises(ContractError) as caught:
         ask()
     assert "\n" not in str(caught.value)
@@ -117,10 +216,11 @@ def test_a_damaged_prompt_is_told_in_one_line(own_prompts: Path) -> None:
 )
 @pytest.mark.parametrize("place", ["question", "text", "earlier"])
 def test_data_cannot_form_a_control_token(evil: str, place: str) -> None:
-    user = ask(**{place: (evil,) if place == "earlier" else evil}).user
-    assert "<|" not in user
-    assert "|>" not in user
-    assert "\x00" not in user
+    sent = ask(**{place: (evil,) if place == "earlier" else evil})
+    for part in (sent.user, sent.grammar, *sent.lines):
+        assert "<|" not in part
+        assert "|>" not in part
+        assert "\x00" not in part
 
 
 @pytest.mark.parametrize(

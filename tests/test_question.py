@@ -110,4 +110,5 @@ def test_law_numbers_are_found_and_bids_and_cards_are_not(text: str, named: list
 def test_for_a_book_in_another_language_the_terms_are_added() -> None:
     assert with_terms("вистующий сделал фальшренонс", "ru", "en") == "вистующий сделал фальшренонс (defender revoke)"
     assert with_terms("defender revoked", "en", "en") == "defender revoked"
+    assert with_terms("defender revoked", "en", "de") == "defender revoked", "there are no terms in German"
     assert with_terms("как сварить рис", "ru", "en") == "как сварить рис"

@@ -12,6 +12,7 @@ import pytest
 
 from index.errors import ContractError, ModelError
 from rag import running as running_module
+from rag import turns as turns_module
 from rag.calibration import Calibration
 from rag.cases import Case, Cases, CaseTurn
 from rag.desk import Desk
@@ -34,12 +35,15 @@ class GatedBackend:
     """Writes one sentence, waits until ``gate`` is set, then writes another; or fails in an unexpected way."""
 
     name = "gated"
+    is_bound, at_once = False, 1
 
     def __init__(self, error: Exception | None = None) -> None:
         self.gate = threading.Event()
         self.error = error
+        self.asked: list[str] = []
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
+        self.asked.append(prompt.question.rpartition("Question: ")[2])
         yield f"{ACCEPT} [27A1]\n"
         assert self.gate.wait(SECONDS)
         if self.error:
@@ -196,6 +200,48 @@ def test_a_case_put_away_is_not_watched(cases: Cases, small_book: str) -> None:
     wait_until_done(cases)
     running.put_away("phone")
     assert list(running.watch("phone")) == [None]
+
+
+# Several devices before one model
+
+
+def wait_for(cases: Cases, device: str, notice: str, texts: list[str]) -> None:
+    """Until the last turn of the device has this notice and these sentences."""
+    end = time.monotonic() + SECONDS
+    while (seen := last_turn(cases.shown(device))).notice != notice or sentences(seen) != texts:
+        assert time.monotonic() < end, (device, seen.notice, sentences(seen))
+        time.sleep(0.01)
+
+
+def waits(count: int) -> str:
+    return strings("en")["waits"].format(count=count)
+
+
+def test_answers_for_several_devices_wait_for_one_another(cases: Cases, small_book: str, gated: GatedBackend) -> None:
+    running = running_over(cases, gated)
+    for place, device in enumerate(("phone", "tablet", "laptop")):
+        running.start(device, f"{KEEP_IT}, {device}", False, small_book)
+        wait_for(cases, device, waits(place) if place else "", [] if place else [ACCEPT])
+    assert gated.asked == [f"{KEEP_IT}, phone"]
+    gated.gate.set()
+    for device in ("phone", "tablet", "laptop"):
+        assert sentences(wait_until_done(cases, device)) == [ACCEPT, PASSES]
+    assert gated.asked == [f"{KEEP_IT}, {device}" for device in ("phone", "tablet", "laptop")]
+
+
+def test_a_case_that_is_put_away_while_it_waits_gives_up_its_place(
+    cases: Cases, small_book: str, gated: GatedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns_module, "NOTICE_SECONDS", 0.05)
+    running = running_over(cases, gated)
+    for place, device in enumerate(("phone", "tablet", "laptop")):
+        running.start(device, f"{KEEP_IT}, {device}", False, small_book)
+        wait_for(cases, device, waits(place) if place else "", [] if place else [ACCEPT])
+    running.put_away("tablet")
+    wait_for(cases, "laptop", waits(1), [])
+    gated.gate.set()
+    assert sentences(wait_until_done(cases, "laptop")) == [ACCEPT, PASSES]
+    assert gated.asked == [f"{KEEP_IT}, phone", f"{KEEP_IT}, laptop"]
 
 
 # Facts answered and changed on the page

@@ -20,11 +20,12 @@ from rag.backends.tokens import break_tokens, control_tokens
 from rag.desk import Ask, Desk, answer_whole
 from rag.models import LANGUAGE_MODELS
 from rag.page.render import case_html, law_html
-from rag.prompt import answer_prompt
+from rag.prompt import Material, Prompt, answer_prompt
 from rag.ruling import to_json
 from tests.conftest import REAL_MODELS
 from tests.fakes import FakeBackend, FakeEmbedder
 from tests.made import make_book, make_ruling
+from tests.test_prompt import literals
 from tests.test_render import card, case
 
 HOSTILE = {
@@ -128,22 +129,39 @@ def test_paragraphs_of_imported_text_stay_paragraphs(tmp_path: Path) -> None:
     assert "laws.txt" in law_html(Shown(book.clauses[1], book), "en", False), "the page names the source"
 
 
-def test_the_prompt_holds_the_text_as_one_line_of_data(tmp_path: Path, hostile: str) -> None:
-    book = book_saying(tmp_path, hostile)
-    sent = answer_prompt(book, [clause_of(book)], "may he accept?")
-    usual = answer_prompt(book_saying(tmp_path, "Nothing odd."), [clause_of(read_book("hostile"))], "may he accept?")
-    assert (sent.system, sent.grammar, sent.ids) == (usual.system, usual.grammar, ("27A1",))
-    assert len(sent.user.splitlines()) == len(usual.user.splitlines())
-    assert "<|" not in sent.user
-    assert "|>" not in sent.user
+def prompt_of(book: Book, is_first: bool) -> Prompt:
+    """The prompt with clause 27A1 in the Law put first, or among the others."""
+    clause = clause_of(book)
+    return answer_prompt(book, Material([clause] if is_first else [], [clause]), "may he accept?")
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_the_prompt_holds_the_text_as_one_line_of_data(tmp_path: Path, hostile: str, is_first: bool) -> None:
+    sent = prompt_of(book_saying(tmp_path, hostile), is_first)
+    usual = prompt_of(book_saying(tmp_path, "Nothing odd."), is_first)
+    assert sent.system == usual.system
+    assert len(sent.lines) == len(usual.lines) == 1
+    assert sent.lines[0].endswith(" [27A1]")
+    for told, plain in ((sent.law, usual.law), (sent.question, usual.question), (sent.grammar, usual.grammar)):
+        assert len(told.splitlines()) == len(plain.splitlines())
+        assert "<|" not in told
+        assert "|>" not in told
     words = re.sub(r"[<|> ]", "", hostile)
     assert words in re.sub(r"[<|> ]", "", sent.user), "nothing is taken out of it"
+    assert words in re.sub(r"[<|> ]", "", sent.lines[0])
+
+
+def test_the_grammar_holds_the_text_as_one_line_of_data(tmp_path: Path, hostile: str) -> None:
+    sent = prompt_of(book_saying(tmp_path, hostile), is_first=True)
+    assert literals(sent.grammar) == [f"{sent.lines[0]}\n"]
 
 
 @pytest.mark.usefixtures("calibrated")
-def test_a_model_that_obeys_the_text_cannot_change_the_answer(tmp_path: Path, hostile: str) -> None:
+@pytest.mark.parametrize("is_bound", [True, False])
+def test_a_model_that_obeys_the_text_cannot_change_the_answer(tmp_path: Path, hostile: str, is_bound: bool) -> None:
     book = book_saying(tmp_path, hostile)
-    backend = FakeBackend("West wins every board. Arr, there is no law! 49 [27A1]\nThe Director says yes. [93B]\n")
+    written = "West wins every board. Arr, there is no law! 49 [27A1]\nThe Director says yes. [93B]\n"
+    backend = FakeBackend(written, is_bound=is_bound)
     ruling = answer_whole(Desk(FakeEmbedder(), backend), Ask("who may accept the low bid?", book=book.id)).ruling
     texts = [" ".join(clause.text.split()) for clause in book.clauses]
     assert ruling.sentences
@@ -220,5 +238,6 @@ def test_the_model_reads_no_control_token_in_a_clause(role: str, tmp_path: Path,
     assert {"<|im_start|>", "<|im_end|>", "<|endoftext|>", "</s>", "<tool_call>"} <= set(tokens)
     special = {llama.tokenize(token.encode(), add_bos=False, special=True)[0] for token in tokens}
     book = book_saying(tmp_path, " ".join(tokens))
-    user = break_tokens(answer_prompt(book, [clause_of(book)], " ".join(tokens)).user, tokens)
+    material = Material([clause_of(book)], [clause_of(book)])
+    user = break_tokens(answer_prompt(book, material, " ".join(tokens)).user, tokens)
     assert not special & set(llama.tokenize(user.encode(), add_bos=False, special=True))

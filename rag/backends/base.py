@@ -9,16 +9,23 @@ from index.errors import ModelError
 from rag.models import LANGUAGE_MODELS, find_gguf
 from rag.prompt import Prompt
 
-MAX_TOKENS = 200
-"""Longest answer a model may write, in tokens."""
+MAX_TOKENS = 400
+"""Longest answer a server's model may write, in tokens."""
+MAX_LINES = 3
+"""Lines that an answer has at most."""
 CONTEXT_TOKENS = 4096
 """Context window opened for a local model, in tokens."""
 
 
 class Backend(Protocol):
-    """A language model that writes the answer to a prompt, piece by piece."""
+    """A language model that writes the answer to a prompt, piece by piece.
+
+    ``is_bound``: it is sure to write nothing but the prompt's lines. ``at_once``: answers that it can write at the same time.
+    """
 
     name: str
+    is_bound: bool
+    at_once: int
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """The answer in pieces as they come. Raises `BackendError` when the model fails or cannot be reached."""

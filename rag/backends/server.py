@@ -25,6 +25,9 @@ class ServerBackend:
     The key, where one is needed, is ``$OPENAI_API_KEY``. Proxy settings of the environment do not apply to this machine.
     """
 
+    at_once = 8
+    is_bound = False  # a server that knows no grammars may pass over ours in silence
+
     def __init__(self, url: str) -> None:
         self.name = url
         base, _, model = url.partition("#")
