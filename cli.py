@@ -434,11 +434,14 @@ def evaluate_(files: tuple[Path, ...], split: str, mode: str, llm: str | None, o
     except ImportError as error:
         raise click.ClickException(f'eval needs more libraries ({error}); run: pip install ".[eval]"') from error
     from eval.report import print_report, write_report
+    from eval.test_runs import keep_test_run
     from rag.desk import open_desk
 
     with Bar("Measuring") as bar:
         desk = open_desk("none" if mode == "retrieval" else llm, err, bar.progress)
         report = evaluate(desk, files, split, mode, bar.progress)  # type: ignore[arg-type]
+    if split == "test" and not files:
+        keep_test_run(report)
     if out:
         write_report(report, out)
     if as_json:

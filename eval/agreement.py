@@ -69,11 +69,9 @@ def main() -> None:
     gold = {one.id: one for one in read_gold()}
     labelled = read_labelled()
     for one in labelled:
-        automatic = is_right(Answered(gold[one.id], one.answer))
-        if automatic != (one.label == "right"):
-            print(
-                f"{one.id} ({one.system}): {one.label} by eye ({one.why}), automatically {'right' if automatic else 'not right'}"
-            )
+        automatic = "right" if is_right(Answered(gold[one.id], one.answer)) else "not right"
+        if (automatic == "right") != (one.label == "right"):
+            print(f"{one.id} ({one.system}): {one.label} by eye ({one.why}), automatically {automatic}")
     print(f"agreement of the automatic judgement with labels by eye: {agreement(labelled, gold)}")
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from index.clause_id import ClauseId
 from index.ranking import Prior, best_by_clause, features, weights_for
 from index.store import SearchIndex
-from index.types import Hit
+from index.types import Book, Hit
 
 TOP_K = 10
 """Clauses a search gives unless told otherwise."""
@@ -77,7 +77,6 @@ def rank(
     else:
         scores = features(index, cosine_rows, words, prior or {}) @ weights
         fused = np.exp(scores - scores.max())
-        _pull_in_neighbours(index, fused, lead_ins_only=True)
     cosine = best_by_clause(cosine_rows, np.ones_like(index.row_asked), index.row_clause, len(clauses))
     ranked = _named_first(index, named)
     taken = set(ranked)
@@ -126,11 +125,21 @@ def _fuse(lists: dict[str, NDArray[np.float32]]) -> NDArray[np.float64]:
     return fused
 
 
-def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64], lead_ins_only: bool = False) -> None:
+def with_items(book: Book, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits, each that only leads in ("may do one of these:") followed by what stands below it, with its score."""
+    found: dict[ClauseId, Hit] = {}
+    for hit in hits:
+        below = book.branch(hit.clause.id)[1:] if hit.clause.is_lead_in else ()
+        for one in (hit, *(Hit(clause, hit.score, hit.cosine) for clause in below if clause.text)):
+            found.setdefault(one.clause.id, one)
+    return tuple(found.values())
+
+
+def _pull_in_neighbours(index: SearchIndex, fused: NDArray[np.float64]) -> None:
     book, position = index.book, index.structure.position
     for best in np.argsort(-fused, kind="stable")[:NEIGHBOUR_SOURCES]:
         clause = book.clauses[best]
-        pulled = [] if lead_ins_only else [(ref, NEIGHBOUR_SHARE) for ref in clause.see]
+        pulled = [(ref, NEIGHBOUR_SHARE) for ref in clause.see]
         if clause.is_lead_in:  # "may do one of these:" says nothing without what stands below it
             pulled += [(below.id, 1.0) for below in book.branch(clause.id)[1:]]
         for ref, share in pulled:

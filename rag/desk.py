@@ -16,7 +16,7 @@ from index.books import DEFAULT_BOOK, EDITION_IN_FORCE, clause_list, read_book
 from index.clause_id import ClauseId
 from index.embedder import Chances, Embedder, Progress, Vectors
 from index.errors import BackendError, ContractError, ModelError
-from index.search import Ranking, rank
+from index.search import Ranking, rank, with_items
 from index.store import Say, SearchIndex, open_index
 from index.terms import with_terms
 from index.types import Book, Clause, Hit
@@ -145,9 +145,10 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     # What is new stands first: the embedder cuts off what is too long at the end.
     told = " ".join([question.search_text, *earlier[-1:]])
     ranking, chances = _search(desk, index, told, CONTEXT_CLAUSES, question)
-    laws = _as_shown(index.book, ranking.hits, question.lang)
+    hits = with_items(index.book, ranking.hits)
+    laws = _as_shown(index.book, hits, question.lang)
     clock = _Clock(started, _ms(started))
-    cards = tuple(card(law, hit.score) for law, hit in zip(laws, ranking.hits, strict=True))
+    cards = tuple(card(law, hit.score) for law, hit in zip(laws, hits, strict=True))
     draft = _draft(index.book, question, cards, state, desk.backend, clock)
     yield Update(draft, done=False)
 
@@ -169,7 +170,7 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     if backend is None:
         yield _finish(_quote(draft), clock, notice)
         return
-    material = _material(index.book, ranking.hits, [law.clause for law in laws], question.lang)
+    material = _material(index.book, hits, [law.clause for law in laws], question.lang)
     yield from _generated(desk, backend, index.book, question, earlier, draft, material, clock, notice)
 
 

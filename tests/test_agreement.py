@@ -19,9 +19,14 @@ GOLD = {
     "family": "insufficient",
     "kind": "book",
     "must_cite": [["27A1"]],
+    "may_cite": [],
+    "never_cite": [],
     "say": [["accept"]],
+    "never_say": [],
     "answerable": "yes",
-    "difficulty": 1,
+    "missing_fact": "",
+    "difficulty": "easy",
+    "why": "made",
 }
 
 
@@ -49,8 +54,8 @@ def labelled(label: str, given: dict[str, Any]) -> Labelled:
     [
         ({}, RIGHT, True),
         ({}, WRONG, False),
-        ({"answerable": "needs-fact", "asks": ["lho-accepts"]}, answer("ask", asks=("lho-accepts",)), True),
-        ({"answerable": "needs-fact", "asks": ["lho-accepts"]}, RIGHT, False),
+        ({"answerable": "needs-fact", "missing_fact": "LHO", "asks": ["lho-accepts"]}, answer("ask", asks=("lho-accepts",)), True),
+        ({"answerable": "needs-fact", "missing_fact": "LHO", "asks": ["lho-accepts"]}, RIGHT, False),
         ({"answerable": "no", "must_cite": [], "say": []}, answer("not-covered"), True),
         ({"answerable": "no", "must_cite": [], "say": []}, RIGHT, False),
     ],

@@ -124,7 +124,7 @@ def test_floor_and_head_must_both_let_a_question_through() -> None:
 def test_a_head_keeps_its_share_and_tells_the_two_apart() -> None:
     rng = np.random.default_rng(1)
     inside, outside = rng.normal(1, 0.3, (400, 4)).astype(np.float32), rng.normal(-1, 0.3, (60, 4)).astype(np.float32)
-    head = head_of(inside, outside)
+    head = head_of(inside, np.arange(len(inside)), outside)
     assert judge(head, inside).mean() == pytest.approx(HEAD_KEEP, abs=0.005)
     assert not judge(head, outside).any()
     kept, refused = head_cross_validated(inside, np.arange(400), outside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import ctypes
 import importlib.util
@@ -53,6 +54,7 @@ class LlamaBackend:
             raise ModelError(
                 f"{path} cannot be loaded: it is damaged or cut short; fetch it again, or use --llm none"
             ) from error
+        atexit.register(self._llama.close)  # at the very end the library would find its own parts gone
         self._control = control_tokens(self._llama)
         begin, end = map(self._text_of, (self._llama.token_bos(), self._llama.token_eos()))
         template = self._llama.metadata.get("tokenizer.chat_template")
