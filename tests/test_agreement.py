@@ -41,6 +41,7 @@ def answer(status: str, text: str = "", cites: tuple[str, ...] = (), asks: tuple
     }
 
 
+LACKING = {"answerable": "needs-fact", "missing_fact": "LHO", "asks": ["lho-accepts"]}
 RIGHT = answer("ruling", "LHO may accept it.", ("27A1",))
 WRONG = answer("ruling", "It is cancelled.", ("25A",))
 
@@ -54,7 +55,11 @@ def labelled(label: str, given: dict[str, Any]) -> Labelled:
     [
         ({}, RIGHT, True),
         ({}, WRONG, False),
-        ({"answerable": "needs-fact", "missing_fact": "LHO", "asks": ["lho-accepts"]}, answer("ask", asks=("lho-accepts",)), True),
+        (
+            {"answerable": "needs-fact", "missing_fact": "LHO", "asks": ["lho-accepts"]},
+            answer("ask", asks=("lho-accepts",)),
+            True,
+        ),
         ({"answerable": "needs-fact", "missing_fact": "LHO", "asks": ["lho-accepts"]}, RIGHT, False),
         ({"answerable": "no", "must_cite": [], "say": []}, answer("not-covered"), True),
         ({"answerable": "no", "must_cite": [], "say": []}, RIGHT, False),
