@@ -330,6 +330,94 @@ def procedure_draw(procedure_id: str, lang: str, out: Path | None, as_json: bool
         click.echo(chart, nl=False)
 
 
+@cli.group()
+def log() -> None:
+    """The rulings that were given: list, export, import and delete them."""
+
+
+@log.command("list")
+@click.option("--text", default="", metavar="T", help="Words of the question, the answer or the note.")
+@click.option("--table", default="", metavar="T", help="Rulings at this table.")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000), help="Rulings to give.")
+@JSON
+def log_list(text: str, table: str, limit: int, as_json: bool) -> None:
+    """The rulings, newest first, each as it was last corrected."""
+    from rag.log import open_log
+
+    keys = ("case", "turn", "revision", "time", "table", "board", "status", "question")
+    found = open_log().find(text=text, table=table, limit=limit)
+    _print_rows([{key: getattr(entry, key) for key in keys} for entry in found], keys, as_json)
+
+
+@log.command("export")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    default="json",
+    show_default=True,
+    type=click.Choice(["json", "csv", "html", "gold"]),
+    help="JSON lines, a table, a page to print for an appeals committee, or feedback as candidates for the gold set.",
+)
+@click.option("--case", "case_id", metavar="ID", help="Only this case; html needs one.")
+@JSON
+def log_export(file: Path, kind: str, case_id: str | None, as_json: bool) -> None:
+    """Write the log, or one case of it, to a file."""
+    from rag.log import open_log
+    from rag.log_export import csv_lines, json_lines, write_file
+    from rag.log_gold import gold_candidates
+    from rag.page.appeal import appeal_html
+
+    if kind == "html" and case_id is None:
+        raise click.UsageError("The page is about one case: name it with --case ID; see: tablelaw log list.")
+    if kind == "gold" and case_id is not None:
+        raise click.UsageError("Candidates for the gold set come from the whole log; leave --case out.")
+    opened = open_log()
+    if kind == "gold":
+        write_file(file, (f"{line}\n" for line in gold_candidates(opened)))
+    else:
+        entries = opened.case(case_id) if case_id is not None else opened.entries()
+        write_file(
+            file, [appeal_html(tuple(entries))] if kind == "html" else (csv_lines if kind == "csv" else json_lines)(entries)
+        )
+    if as_json:
+        _print_json({"file": str(file), "format": kind, "case": case_id})
+
+
+@log.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@JSON
+def log_import(file: Path, as_json: bool) -> None:
+    """Add what an export as JSON holds; what is here already is not added again."""
+    from rag.log import open_log
+    from rag.log_export import import_log
+
+    added = import_log(open_log(), file)
+    if as_json:
+        _print_json({"added": added})
+    else:
+        click.echo(f"Added {added}.")
+
+
+@log.command("delete")
+@click.argument("case_id", metavar="CASE")
+@JSON
+def log_delete(case_id: str, as_json: bool) -> None:
+    """Delete a case for good, from the log and from the cases that the page keeps."""
+    from index import paths
+    from rag.cases import CASES_FILE, delete_case
+    from rag.log import open_log
+
+    was_kept = delete_case(paths.data_dir() / CASES_FILE, case_id)
+    deleted = open_log().delete(case_id)
+    if not deleted and not was_kept:
+        raise click.ClickException(f'There is no case "{case_id[:60]}"; see: tablelaw log list')
+    if as_json:
+        _print_json({"deleted": case_id, "revisions": deleted})
+    else:
+        click.echo(f"Deleted {case_id}.")
+
+
 @cli.command("eval")
 @click.option(
     "--gold", "files", multiple=True, type=click.Path(path_type=Path), metavar="FILE", help="Gold rulings of your own."

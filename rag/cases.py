@@ -19,6 +19,8 @@ from typing import Any
 from index.errors import ContractError
 from rag.ruling import State, state_from_json
 
+CASES_FILE = "cases.sqlite3"
+"""Name of the file in the data folder."""
 SCHEMA_VERSION = 1
 _SCHEMA = """
 CREATE TABLE cases (id TEXT PRIMARY KEY, device TEXT NOT NULL, created TEXT NOT NULL);
@@ -84,11 +86,10 @@ class Cases:
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("PRAGMA synchronous = FULL")
                 db.execute("PRAGMA foreign_keys = ON")
+                db.execute("PRAGMA secure_delete = ON")
                 yield db
         except sqlite3.DatabaseError as error:
-            raise ContractError(
-                f"The cases in {self._path} cannot be used ({error}); free some space, or move the file away and start again."
-            ) from error
+            raise _unusable(self._path, error) from error
 
     def add_turn(self, device: str, question: str, continues: bool) -> int:
         """A new question of the case shown on the device, or of a new case; gives the turn's id."""
@@ -120,7 +121,46 @@ class Cases:
             turns = db.execute(f"SELECT {columns} FROM turns WHERE case_id = ? ORDER BY id", row).fetchall()  # noqa: S608
         return Case(row[0], tuple(CaseTurn(t[0], t[1], json.loads(t[2]) if t[2] else None, t[3], bool(t[4])) for t in turns))
 
+    def case_of(self, turn_id: int) -> str | None:
+        """The case that a turn belongs to; ``None`` when it was deleted."""
+        with self._open() as db:
+            row = db.execute("SELECT case_id FROM turns WHERE id = ?", (turn_id,)).fetchone()
+        return str(row[0]) if row else None
+
     def put_away(self, device: str) -> None:
         """Show no case on the device; the case itself stays."""
         with self._open() as db:
             db.execute("DELETE FROM shown WHERE device = ?", (device,))
+
+    def delete(self, case_id: str) -> bool:
+        """See `delete_case`."""
+        return delete_case(self._path, case_id)
+
+
+def delete_case(path: Path, case_id: str) -> bool:
+    """Delete a case for good from the cases in a file, whoever serves them; gives whether it was there."""
+    if not path.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(path, timeout=10)) as db:
+            db.execute("PRAGMA secure_delete = ON")
+            with db:
+                db.execute("DELETE FROM shown WHERE case_id = ?", (case_id,))
+                db.execute("DELETE FROM turns WHERE case_id = ?", (case_id,))
+                was_there = db.execute("DELETE FROM cases WHERE id = ?", (case_id,)).rowcount > 0
+            if was_there:  # earlier versions left copies of growing answers in free pages
+                db.execute("VACUUM")
+            is_busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        raise _unusable(path, error) from error
+    if is_busy:
+        raise ContractError(
+            f"What was deleted may still be in {path}-wal, as another program reads it; delete it again in a minute."
+        )
+    return was_there
+
+
+def _unusable(path: Path, error: sqlite3.DatabaseError) -> ContractError:
+    return ContractError(
+        f"The cases in {path} cannot be used ({error}); free some space, or move the file away and start again."
+    )

@@ -5,27 +5,36 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date, datetime, timezone
 from typing import Any
 
 from index.errors import TablelawError
 from index.lessons import IRREGULARITY
 from rag.backends import Backend
 from rag.cases import INTERRUPTED, Case, Cases
-from rag.desk import Ask, Desk, answer
+from rag.desk import Ask, Desk, Update, answer
+from rag.log import Log, open_log
 from rag.prompt import Prompt
+from rag.provenance import provenance
 from rag.rule import From
-from rag.ruling import to_page_json
+from rag.ruling import to_json, to_page_json
+from rag.strings import strings
 
 WATCH_SECONDS = 1.0
 """A watcher wakes at least this often, to notice that its page has gone."""
 
 
 class Running:
-    """Starts answers and lets pages watch them grow."""
+    """Starts answers and lets pages watch them grow; each whole answer is written to the ruling log.
 
-    def __init__(self, desk: Callable[[], Desk], cases: Cases) -> None:
+    ``log`` opens the log anew for each: one that could not be used may be mended meanwhile.
+    """
+
+    def __init__(self, desk: Callable[[], Desk], cases: Cases, log: Callable[[], Log] = open_log) -> None:
         self._desk = desk
         self._cases = cases
+        self._log = log
+        self._expired: date | None = None
         self._changed = threading.Condition()
         self._version = 0
         self._open: dict[int, threading.Event] = {}
@@ -64,13 +73,17 @@ class Running:
 
     def _run(self, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None) -> None:
         try:
-            for update in answer(_stoppable(self._desk(), stop), ask):
+            desk = self._desk()
+            for update in answer(_stoppable(desk, stop), ask):
                 so_far = to_page_json(update.ruling)
-                self._cases.save_turn(turn_id, so_far, update.notice, update.done)
+                is_whole = update.done and not stop.is_set()
+                notice = self._record(turn_id, desk, update) if is_whole else update.notice
+                self._cases.save_turn(turn_id, so_far, notice, update.done)
                 self._tell()
                 if stop.is_set() and not update.done:
                     self._cases.save_turn(turn_id, so_far, INTERRUPTED, done=True)
                     return  # nobody looks at it any more: the next in line moves up
+            self._expire(desk)
         except TablelawError as error:
             self._cases.save_turn(turn_id, so_far, str(error), done=True)
         except Exception as error:
@@ -80,6 +93,34 @@ class Running:
             with self._changed:
                 self._open.pop(turn_id, None)
             self._tell()
+
+    def _record(self, turn_id: int, desk: Desk, update: Update) -> str:
+        """Write a whole answer to the log; gives its notice, which says so when that failed."""
+        ruling = update.ruling
+        try:
+            case_id = self._cases.case_of(turn_id)
+            if case_id is not None:  # deleted meanwhile, it does not come back through the log
+                made_from = provenance(desk, ruling)
+                self._log().record(case_id, turn_id, ruling.question, to_json(ruling), made_from, update.notice)
+        except (TablelawError, OSError) as error:
+            if desk.say:
+                desk.say(f"An answer was not written to the log: {error}")
+            return f"{update.notice} {strings(ruling.lang)['log_failed']}".strip()
+        return update.notice
+
+    def _expire(self, desk: Desk) -> None:
+        """Once a day, delete the cases that are older than the log's setting allows."""
+        today = datetime.now(timezone.utc).date()
+        with self._changed:
+            if self._expired == today:
+                return
+            self._expired = today
+        try:
+            for case_id in self._log().expire():
+                self._cases.delete(case_id)
+        except TablelawError as error:
+            if desk.say:
+                desk.say(f"Old cases were not deleted: {error}")
 
     def _tell(self) -> None:
         with self._changed:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from index.errors import ContractError
-from rag.cases import INTERRUPTED, SCHEMA_VERSION, Case, Cases
+from rag.cases import INTERRUPTED, SCHEMA_VERSION, Case, Cases, delete_case
 from rag.ruling import State, Turn, to_json
 from tests.made import make_ruling
 
@@ -171,3 +171,38 @@ def test_many_threads_write_and_nothing_is_lost(cases: Cases) -> None:
     for device in devices:
         assert questions(cases, device) == [f"{device} {n}" for n in range(5)]
         assert all(turn.ruling == {"answer": turn.question} and turn.done for turn in shown(cases, device).turns)
+
+
+def test_the_case_of_a_turn_is_known_until_it_is_deleted(cases: Cases, path: Path) -> None:
+    turn_id = cases.add_turn("phone", "first", continues=False)
+    case_id = shown(cases).id
+    assert cases.case_of(turn_id) == case_id
+    assert cases.delete(case_id)
+    assert cases.case_of(turn_id) is None
+    cases.save_turn(turn_id, RULING, "", done=True)
+    assert cases.shown("phone") is None
+
+
+def test_a_deleted_case_is_gone_from_the_bytes_of_the_files(cases: Cases, path: Path) -> None:
+    secret = "zzqxvillainous"
+    cases.add_turn("tablet", "the other one", continues=False)
+    turn_id = cases.add_turn("phone", secret, continues=False)
+    for length in (10, 4000, 20):
+        cases.save_turn(turn_id, {**RULING, "answer": secret * length}, "", done=True)
+    assert delete_case(path, shown(cases).id)
+    assert secret.encode() not in b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert questions(cases, "tablet") == ["the other one"]
+
+
+def test_deleting_what_is_not_there_does_nothing(cases: Cases, path: Path, tmp_path: Path) -> None:
+    cases.add_turn("phone", "first", continues=False)
+    assert not delete_case(path, "unknown")
+    assert not delete_case(tmp_path / "none.sqlite3", "unknown")
+    assert not (tmp_path / "none.sqlite3").exists()
+    assert questions(cases) == ["first"]
+
+
+def test_a_damaged_file_is_told_when_a_case_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "cases.sqlite3").write_bytes(b"no database at all" * 500)
+    with pytest.raises(ContractError, match="cannot be used"):
+        delete_case(tmp_path / "cases.sqlite3", "c")

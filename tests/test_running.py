@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from index.errors import ModelError
+from index.errors import ContractError, ModelError
 from rag import running as running_module
 from rag import turns as turns_module
 from rag.calibration import Calibration
 from rag.cases import Case, Cases, CaseTurn
 from rag.desk import Desk
+from rag.log import Log, LogSettings, open_log
+from rag.log_entry import Correction, Entry
 from rag.prompt import Prompt
 from rag.running import Running
 from rag.strings import strings
@@ -20,6 +25,7 @@ from tests.fakes import FakeBackend, FakeEmbedder
 from tests.invented import LIMITS, heard, invented_procedures
 from tests.made import ACCEPT, KEEP_IT
 from tests.test_desk_procedures import ListeningEmbedder
+from tests.test_log import FullDisk, put
 
 PASSES = "the offender's partner passes until the end, unless the new call is comparable."
 SECONDS = 10.0
@@ -380,3 +386,151 @@ def test_a_change_that_is_refused_says_why_and_leaves_the_ruling(cases: Cases, r
     after = changed(running, cases, turn, fact, option)
     assert option in after.notice or fact in after.notice
     assert after.ruling == turn.ruling
+
+
+# The ruling log
+
+
+def logged() -> tuple[Entry, ...]:
+    """All revisions, in the order of writing."""
+    return tuple(open_log().entries())
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_a_whole_answer_is_written_to_the_log(cases: Cases, small_book: str) -> None:
+    running_over(cases, FakeBackend(f"{ACCEPT} [27A1]")).start("phone", KEEP_IT, False, small_book)
+    turn = wait_until_done(cases)
+    case = cases.shown("phone")
+    (entry,) = logged()
+    assert case is not None
+    assert turn.ruling is not None
+    assert (entry.case, entry.turn, entry.revision, entry.question) == (case.id, turn.id, 1, KEEP_IT)
+    assert entry.ruling == {name: value for name, value in turn.ruling.items() if name != "candidates"}
+    assert next(law["text"] for law in entry.ruling["laws"] if law["id"] == "27A1") == ACCEPT
+    assert set(entry.hashes) == {"book", "index", "embedder", "prompt"}
+    assert (entry.notice, entry.players) == ("", {})
+
+
+def test_what_is_said_beside_an_answer_is_in_the_log(cases: Cases, small_book: str) -> None:
+    running_over(cases).start("phone", KEEP_IT, False, small_book)
+    assert wait_until_done(cases).notice == logged()[0].notice == strings("en")["quote_no_model"]
+
+
+def test_each_changed_fact_is_a_revision_with_the_note_so_far(cases: Cases, ruled: str) -> None:
+    running, turn = begun(cases, ruled)
+    open_log().correct(logged()[0].case, turn.id, Correction(table="5", note="n"))
+    turn = changed(running, cases, turn, "spilled", "yes")
+    changed(running, cases, turn, "who", "north")
+    entries = logged()
+    assert [(entry.turn, entry.revision, entry.status, entry.note) for entry in entries] == [
+        (turn.id, 1, "ask", ""), (turn.id, 2, "ask", "n"), (turn.id, 3, "judgement", "n"), (turn.id, 4, "ruling", "n"),
+    ]  # fmt: skip
+    assert {"procedure:tea", "facts"} <= set(entries[-1].hashes)
+
+
+def test_the_questions_of_a_case_are_turns_of_one_case_in_the_log(cases: Cases, small_book: str) -> None:
+    running = running_over(cases)
+    for question, continues in ((KEEP_IT, False), ("and who calls next?", True), (KEEP_IT, False)):
+        running.start("phone", question, continues, small_book)
+        wait_until_done(cases)
+    first, second, third = logged()
+    assert first.case == second.case != third.case
+    assert first.turn != second.turn
+
+
+def test_an_answer_that_was_put_away_is_not_logged(cases: Cases, small_book: str, gated: GatedBackend) -> None:
+    running = running_over(cases, gated)
+    running.start("phone", KEEP_IT, False, small_book)
+    for case in running.watch("phone"):
+        if sentences(last_turn(case)):
+            break
+    running.put_away("phone")
+    gated.gate.set()
+    wait_until_ended()
+    assert logged() == ()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), ContractError("no")])
+def test_an_answer_that_broke_off_is_not_logged(cases: Cases, small_book: str, gated: GatedBackend, error: Exception) -> None:
+    gated.error = error
+    gated.gate.set()
+    running_over(cases, gated).start("phone", KEEP_IT, False, small_book)
+    wait_until_done(cases)
+    assert logged() == ()
+
+
+def wait_until_ended() -> None:
+    for thread in threading.enumerate():
+        if thread.name.startswith("answer-"):
+            thread.join(SECONDS)
+            assert not thread.is_alive()
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.parametrize("why", ["read-only", "full", "newer"])
+def test_a_log_that_cannot_be_written_is_told_beside_the_answer(
+    cases: Cases, small_book: str, tmp_path: Path, why: str
+) -> None:
+    path = tmp_path / "log" / "log.sqlite3"
+    said: list[str] = []
+    if why == "read-only":
+        (tmp_path / "log").write_text("a file", encoding="utf-8")
+    elif why == "full":
+        Log(path)
+        with pytest.raises(ContractError, match="disk is full"):
+            for k in range(200):
+                put(FullDisk(path), f"c{k}")
+    else:
+        Log(path)
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA user_version = 99")
+    desk = Desk(FakeEmbedder(), FakeBackend(f"{ACCEPT} [27A1]"), said.append)
+    running = Running(lambda: desk, cases, lambda: (FullDisk if why == "full" else Log)(path))
+    running.start("phone", KEEP_IT, False, small_book)
+    turn = wait_until_done(cases)
+    wait_until_ended()
+    assert sentences(turn) == [ACCEPT]
+    assert turn.notice == strings("en")["log_failed"]
+    (reason,) = [line for line in said if line.startswith("An answer was not written to the log: ")]
+    assert {"read-only": "cannot be kept", "full": "full", "newer": "newer Tablelaw"}[why] in reason
+
+
+def test_the_failing_log_is_told_after_what_is_said_anyway_and_in_the_language(
+    cases: Cases, small_book: str, tmp_path: Path
+) -> None:
+    desk = Desk(FakeEmbedder(), None)
+    (tmp_path / "log").write_text("a file", encoding="utf-8")
+    Running(lambda: desk, cases, lambda: Log(tmp_path / "log" / "l")).start("phone", "Можно принять заявку?", False, small_book)
+    text = strings("ru")
+    assert wait_until_done(cases).notice == f"{text['quote_no_model']} {text['log_failed']}"
+
+
+def test_a_case_deleted_while_it_is_answered_does_not_come_back(cases: Cases, small_book: str, gated: GatedBackend) -> None:
+    running = running_over(cases, gated)
+    running.start("phone", KEEP_IT, False, small_book)
+    case = next(running.watch("phone"))
+    assert case is not None
+    cases.delete(case.id)
+    gated.gate.set()
+    wait_until_ended()
+    assert logged() == ()
+    assert cases.shown("phone") is None
+
+
+def test_old_cases_are_deleted_from_the_log_and_from_the_page_where_that_is_set(cases: Cases, small_book: str) -> None:
+    open_log().set_settings(LogSettings(retention_days=30))
+    old = cases.case_of(cases.add_turn("tablet", KEEP_IT, continues=False))
+    running = running_over(cases)
+    running.start("phone", KEEP_IT, False, small_book)
+    turn = wait_until_done(cases)
+    wait_until_ended()
+    made = logged()[0]
+    assert old is not None
+    open_log().add([replace(made, case=old, turn=turn.id + 1, time="2020-01-01T00:00:00.000+00:00")])
+    running_over(cases).start("phone", KEEP_IT, False, small_book)  # as after a restart
+    wait_until_done(cases)
+    wait_until_ended()
+    assert {entry.case for entry in logged()} == {made.case, logged()[-1].case}
+    assert cases.shown("tablet") is None
+    assert cases.shown("phone") is not None

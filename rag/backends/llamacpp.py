@@ -45,6 +45,7 @@ class LlamaBackend:
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
         self.name = path.name
+        self.path = path
         try:
             self._llama = llama_cpp.Llama(
                 str(path), n_ctx=CONTEXT_TOKENS, n_threads=threads or os.cpu_count() or 1, seed=0, verbose=False

@@ -39,7 +39,8 @@ def _card_text(law: dict[str, Any]) -> Markup:
 
 
 @lru_cache(maxsize=1)
-def _templates() -> jinja2.Environment:
+def templates() -> jinja2.Environment:
+    """The templates, with the filters for law texts."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(law_text=_law_text, card_text=_card_text)
     return environment
@@ -66,7 +67,7 @@ def case_html(case: Case | None, lang: str) -> str:
                       "lang": language, "text": strings(language), "authority": line, "view": _view(ruling, language),
                       "then": list(_then(ruling, language))})  # fmt: skip
     return (
-        _templates()
+        templates()
         .get_template("case.html")
         .render(turns=turns, text=strings(lang), examples=EXAMPLES, in_force=EDITION_IN_FORCE)
     )
@@ -105,7 +106,7 @@ def law_html(law: Shown, lang: str, whole_page: bool) -> str:
         level = len(below.id.ancestors()) - len(clause.id.ancestors())
         branch.append({"clause": one.clause, "see": below.see, "level": level,
                        "source": _source(one, lang), "is_plain": one.book.source == "imported"})  # fmt: skip
-    template = _templates().get_template("law_page.html" if whole_page else "law.html")
+    template = templates().get_template("law_page.html" if whole_page else "law.html")
     return template.render(
         clause=clause, above=above, branch=branch, text=strings(lang), lang=lang, book=book,
         comments=comments(book, clause.id.law),
