@@ -13,6 +13,7 @@ from rag.backends import Backend
 from rag.cases import INTERRUPTED, Case, Cases
 from rag.desk import Ask, Desk, answer
 from rag.prompt import Prompt
+from rag.question import plain
 from rag.rule import From
 from rag.ruling import to_page_json
 
@@ -32,6 +33,7 @@ class Running:
 
     def start(self, device: str, question: str, continues: bool, book: str | None = None) -> None:
         """Begin to answer; the case shown on the device is then the one this question belongs to."""
+        question = plain(question)
         before = self._cases.shown(device) if continues else None
         stop = threading.Event()
         with self._changed:
