@@ -40,6 +40,7 @@ DEVICE_COOKIE = "tablelaw_device"
 PANEL_HEADER = "X-Tablelaw-Panel"
 """Sent by the page's script, which shows a clause in a panel and needs no page around it."""
 _YEAR = 365 * 24 * 3600
+_TURN_DIGITS = 18
 Tell = Callable[[dict[str, str]], None]
 
 # The page must work with no internet at all: the browser itself refuses every other address.
@@ -226,7 +227,7 @@ def _setter(running: Running) -> Callable[..., Iterator[str]]:
         """Rule a turn anew: ``what`` is ``turn fact=option``, as a chip or an answer button has it."""
         turn, _, setting = what.partition(" ")
         fact, _, option = setting.partition("=")
-        if turn.isdigit():
+        if turn.isdecimal() and len(turn) <= _TURN_DIGITS:
             running.change(_device(request), int(turn), fact, option)
         for now in running.watch(_device(request)):
             yield case_html(now, _lang(request))

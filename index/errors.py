@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the command line starts without it
     from pydantic import ValidationError
 
+# Quoted from what was typed, they would steer the terminal, or could not be written at all.
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
 
 class TablelawError(Exception):
     """Base of all errors whose message is one sentence meant for the person at the keyboard.
 
-    The message stays one line, whatever line ends the text of a library's own error brings into it.
+    The message stays one line of plain text, whatever a library's own error or a quoted value brings into it.
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+        super().__init__(_NO_TEXT.sub("?", " ".join(message.split())))
 
 
 class BadQuestion(TablelawError):

@@ -30,11 +30,11 @@ def parse_facts(pairs: Sequence[str]) -> dict[str, str]:
 
 def read_state(path: Path) -> State | None:
     """The case kept in a file, or ``None`` when there is no file yet. Raises `ContractError` for a damaged one."""
-    if not path.exists():
-        return None
     try:
+        if not path.exists():
+            return None
         return state_from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ContractError(f"{path} does not hold a case ({type(error).__name__}); name another file.") from error
 
 

@@ -9,6 +9,7 @@ from index.errors import ContractError
 from index.lessons import IRREGULARITY, NOT_STATED
 from rag.lessons import usable_facts
 from rag.procedure import Fact, find_procedure
+from rag.question import MAX_CHARS
 from rag.reading import CANDIDATES, Reading
 from rag.rule import From, Known, Outcome, check_fact, rule
 from rag.ruling import State
@@ -74,7 +75,7 @@ def decide(
         if chance < case.told.thresholds.irregularity:
             return Decided(None, candidates, {**case.facts, **facts}, case.story)
         procedure = name
-    usable = usable_facts(procedure)
+    usable = usable_facts(find_procedure(procedure).id)  # a case may carry one that there is no more
     known = {name: Known(option, "answered") for name, option in case.facts.items() if name in usable}
     before = rule(procedure, known, case.told)
     if case.new:
@@ -107,7 +108,8 @@ def _case(text: str, state: State, chosen: str | None, read: Read) -> _Case:
     carried = {name: option for name, option in state.facts.items() if name != IRREGULARITY}
     procedure = state.facts.get(IRREGULARITY)
     if procedure is None:  # the irregularity was not clear: it is chosen now, or told in other words
-        story = state.story if chosen or text == state.story else f"{state.story} {text}"
+        # A story stays as long as a question may be: what was told last is kept.
+        story = state.story if chosen or text == state.story else f"{state.story} {text}"[-MAX_CHARS:].strip()
         return _Case(story, read(story), None, carried)
     new = read(text) if text != state.story else None
     if new and chosen != procedure and _is_second_story(text, procedure, new):

@@ -137,7 +137,8 @@ def answer(desk: Desk, ask: Ask) -> Iterator[Update]:
     Raises `BadQuestion`, `BookError`, `ContractError`, `IndexFault`; a failing model is no error but ends in quotes.
     """
     started = time.perf_counter()
-    read_question(ask.question, ask.lang)  # a bad question is refused before an index is built for it
+    # A bad question is refused before an index is built for it; from here on it is plain text.
+    ask = replace(ask, question=read_question(ask.question, ask.lang).text)
     check_given(ask.facts)
     state = ask.state or State(ask.book or DEFAULT_BOOK, ask.lang)
     index = desk.index_of(ask.book or state.book)

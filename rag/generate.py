@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from index.errors import BackendError, TablelawError
 from index.types import Book
 from rag.backends.base import Backend
 from rag.cite import check, offers, quotables
-from rag.prompt import Material, answer_prompt
+from rag.prompt import Material, Prompt, answer_prompt
 from rag.ruling import Sentence
 
 CONTEXT_CLAUSES = 5
@@ -16,7 +17,11 @@ CONTEXT_CLAUSES = 5
 MAX_WORDS = 120
 """An answer longer than this is not read at a table: the model is stopped there."""
 MAX_SECONDS = 60.0
-"""A model that has written for so long is stopped."""
+"""A model that has written for so long is stopped behind its line."""
+HARD_SECONDS = 2 * MAX_SECONDS
+"""One that comes to no end of its line is stopped in it."""
+MAX_CHARS = 4000
+"""So is one that has written so much, as a server's may that minds no limit."""
 
 _PAUSE = (".", "!", "?", ";", ":", "]", "\n")
 
@@ -38,11 +43,12 @@ def generate(
         return
     read = _bound_reader(prompt.lines, offers(material.clauses)) if backend.is_bound else _free_reader(material)
     start = time.perf_counter()
-    line, words, shown, lines = "", 0, set[str](), set[str]()
-    for number, piece in enumerate(backend.stream(prompt)):
+    line, words, shown, lines, written = "", 0, set[str](), set[str](), 0
+    for number, piece in enumerate(_pieces(backend, prompt)):
         if number == 0 and first_token:
             first_token(time.perf_counter() - start)
-        line += piece
+        line += piece[:MAX_CHARS]
+        written += len(piece)
         for sentence in read(line, piece):
             if sentence.text not in shown:
                 shown.add(sentence.text)
@@ -53,7 +59,20 @@ def generate(
                 return  # the model repeats itself, or has said enough
             lines.add(line)
             line = ""
+        if written > MAX_CHARS or time.perf_counter() - start > HARD_SECONDS:
+            return
     yield from (sentence for sentence in read(line, "\n") if sentence.text not in shown)
+
+
+def _pieces(backend: Backend, prompt: Prompt) -> Iterator[str]:
+    """What the model writes; whatever fails in it or its library is a `BackendError`: the law can still be quoted."""
+    try:
+        yield from backend.stream(prompt)
+    except TablelawError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"[:100]
+        raise BackendError(f"The language model {backend.name} failed ({reason}); the law is quoted instead.") from error
 
 
 _Read = Callable[[str, str], Sequence[Sentence]]

@@ -22,7 +22,7 @@ LONG_WORD = 4
 
 _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u2028-\u202e\ufeff]")
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def read_question(text: Any, lang: str = "auto", knows: Callable[[str], bool] | 
     """
     if not isinstance(text, str):
         raise _bad("question_no_text")
-    clean = _CONTROL.sub(" ", text.encode("utf-8", "replace").decode("utf-8")).strip()
+    clean = plain(text)
     if not clean or not any(char.isalnum() for char in clean):
         raise _bad("question_empty")
     if len(clean) > MAX_CHARS:
@@ -54,6 +54,11 @@ def read_question(text: Any, lang: str = "auto", knows: Callable[[str], bool] | 
     if written == "en" and lang != "en" and knows and _is_transliterated(clean, knows):
         search_text, written = to_cyrillic(clean), "ru"
     return Question(clean, written if lang == "auto" else lang, search_text, find_clause_ids(clean))
+
+
+def plain(text: str) -> str:
+    """The text without control characters, direction marks and halves of surrogate pairs, which no model and no file takes."""
+    return _NO_TEXT.sub(" ", text.encode("utf-8", "replace").decode("utf-8")).strip()
 
 
 def _bad(key: str, **values: str) -> BadQuestion:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from index.errors import ContractError
+from index.errors import BadQuestion, ContractError
 from index.wording import Shown
+from rag.question import plain, read_question
 
 NO_MODEL = "none"
 """Name of the model where none wrote the answer."""
@@ -129,12 +130,29 @@ def state_to_json(state: State) -> dict[str, Any]:
 
 
 def state_from_json(data: Any) -> State:
-    """Read what `state_to_json` wrote. Raises `ContractError` for anything else."""
+    """Read what `state_to_json` wrote. Raises `ContractError` for anything else, such as a question that nobody may ask."""
     try:
         if data["version"] != STATE_VERSION:
-            raise ContractError(f"The state is of version {data['version']}, not {STATE_VERSION}; start a new case.")
-        turns = tuple(Turn(str(t["question"]), str(t["answer"]), tuple(map(str, t["cites"]))) for t in data["turns"])
-        facts = {str(fact): str(value) for fact, value in data["facts"].items()}
-        return State(str(data["book"]), str(data["lang"]), turns, facts, str(data.get("story", "")))
-    except (KeyError, TypeError, AttributeError) as error:
+            version = str(data["version"])[:20]
+            raise ContractError(f"The state is of version {version}, not {STATE_VERSION}; start a new case.")
+        turns = tuple(
+            Turn(read_question(turn["question"]).text, _text(turn["answer"]), tuple(map(_text, _list(turn["cites"]))))
+            for turn in _list(data["turns"])
+        )
+        facts = {_text(fact): _text(value) for fact, value in data["facts"].items()}
+        story = read_question(data["story"]).text if data.get("story") else ""
+        return State(_text(data["book"]), _text(data["lang"]), turns, facts, story)
+    except (KeyError, TypeError, AttributeError, RecursionError, BadQuestion) as error:
         raise ContractError("The state is not one that tablelaw wrote; start a new case with another file.") from error
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(type(value).__name__)
+    return plain(value)
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(type(value).__name__)
+    return value

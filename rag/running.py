@@ -16,6 +16,7 @@ from rag.desk import Ask, Desk, Update, answer
 from rag.log import Log, open_log
 from rag.prompt import Prompt
 from rag.provenance import provenance
+from rag.question import plain
 from rag.rule import From
 from rag.ruling import to_json, to_page_json
 from rag.strings import strings
@@ -41,6 +42,7 @@ class Running:
 
     def start(self, device: str, question: str, continues: bool, book: str | None = None) -> None:
         """Begin to answer; the case shown on the device is then the one this question belongs to."""
+        question = plain(question)
         before = self._cases.shown(device) if continues else None
         stop = threading.Event()
         with self._changed:

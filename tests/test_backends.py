@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from index.errors import BackendError, ModelError
 from rag.backends import llamacpp, open_backend
 from rag.backends.base import MAX_TOKENS
 from rag.backends.server import ServerBackend
+from rag.backends.tokens import COMMON_TOKENS
 from rag.models import LANGUAGE_MODELS
 from rag.prompt import Prompt
 from tests.made import QuietHandler, closed_port, serving
@@ -179,6 +181,19 @@ def test_a_server_that_streams_something_else_is_named(url: str, server: type[Mo
     server.events = [b"data: not JSON\n\n"]
     with pytest.raises(BackendError):
         list(ServerBackend(url).stream(PROMPT))
+
+
+def test_what_a_server_streams_in_the_place_of_text_is_passed_over(url: str, server: type[ModelServer]) -> None:
+    odd = [event(index=0, delta={"content": content}) for content in (5, ["West"], {"a": "b"}, True, "")]
+    server.events = [*odd, delta("West"), b"data: [DONE]\n\n"]
+    assert list(ServerBackend(url).stream(PROMPT)) == ["West"]
+
+
+def test_a_server_is_sent_no_control_token_in_the_data(url: str, server: type[ModelServer]) -> None:
+    evil = " ".join(COMMON_TOKENS)
+    list(ServerBackend(url).stream(replace(PROMPT, law=evil, question=f"Question: {evil}")))
+    (sent,) = server.sent
+    assert not [token for token in COMMON_TOKENS if token in sent["messages"][1]["content"]]
 
 
 def test_an_address_that_is_no_model_server_is_named() -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from index.books import read_book
+from index.errors import BackendError
 from index.types import Book, Clause
 from rag import generate as generate_module
 from rag.generate import MAX_WORDS, generate
-from rag.prompt import Material
+from rag.prompt import Material, Prompt
 from tests.fakes import FakeBackend
 from tests.made import ACCEPT, PieceBackend, make_clause
 
@@ -121,6 +124,33 @@ def test_a_model_that_takes_too_long_is_stopped_behind_its_line(
     slow = PieceBackend(written, is_bound)
     assert [sentence.text for sentence in generate(slow, book, FOUND, "too low")] == [ACCEPT]
     assert slow.written == 2
+
+
+@pytest.mark.parametrize("piece", ["word. ", "x" * 50, "line\n", "\n"])
+def test_a_model_that_never_ends_is_stopped(book: Book, piece: str) -> None:
+    backend = PieceBackend([f"{ACCEPT}\n", *[piece] * 10_000])
+    assert [sentence.text for sentence in generate(backend, book, FOUND, "too low")] == [ACCEPT]
+    assert backend.written * len(piece) <= generate_module.MAX_CHARS + len(ACCEPT) + len(piece)
+
+
+def test_a_model_that_comes_to_no_end_of_its_line_is_stopped_in_it(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate_module, "HARD_SECONDS", 0.0)
+    backend = PieceBackend(["West ", "may "])
+    assert list(generate(backend, book, FOUND, "too low")) == []
+    assert backend.written == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError("decode"), KeyError("id"), MemoryError()])
+def test_whatever_fails_in_a_model_is_a_failing_model(book: Book, error: Exception) -> None:
+    class Broken(PieceBackend):
+        def stream(self, prompt: Prompt) -> Iterator[str]:
+            yield from super().stream(prompt)
+            raise error
+
+    written = generate(Broken([f"{ACCEPT}\n"]), book, FOUND, "too low")
+    assert next(written).text == ACCEPT
+    with pytest.raises(BackendError, match=rf"pieces failed \({type(error).__name__}.*\); the law is quoted instead"):
+        next(written)
 
 
 # A model that can write nothing but the lines

@@ -157,10 +157,11 @@ def test_models_that_did_not_load_become_the_notice(cases: Cases) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_an_unexpected_error_ends_the_answer_with_its_name(cases: Cases, small_book: str, gated: GatedBackend) -> None:
-    gated.error = ZeroDivisionError("by zero")
-    gated.gate.set()
-    running_over(cases, gated).start("phone", KEEP_IT, False, small_book)
+def test_an_unexpected_error_ends_the_answer_with_its_name(cases: Cases, small_book: str) -> None:
+    def broken() -> Desk:
+        raise ZeroDivisionError("by zero")
+
+    Running(broken, cases).start("phone", KEEP_IT, False, small_book)
     assert wait_until_done(cases).notice == "ZeroDivisionError: by zero"
 
 

@@ -11,6 +11,7 @@ from openai.types.chat import ChatCompletionChunk
 
 from index.errors import BackendError
 from rag.backends.base import MAX_TOKENS
+from rag.backends.tokens import COMMON_TOKENS, break_tokens
 from rag.prompt import Prompt
 
 TIMEOUT = openai.Timeout(120.0, connect=4.0)
@@ -54,9 +55,9 @@ class ServerBackend:
             with self._open(prompt) as pieces:
                 for piece in pieces:
                     text = piece.choices[0].delta.content if piece.choices else None
-                    if text:
+                    if isinstance(text, str) and text:  # the client hands on whatever the server put there
                         yield text
-        except (openai.OpenAIError, httpx2.HTTPError, ValueError, AttributeError, TypeError, IndexError) as error:
+        except (openai.OpenAIError, httpx2.HTTPError, ValueError, AttributeError, TypeError, LookupError) as error:
             reason = type(error).__name__
             raise BackendError(
                 f"The server {self.name} did not answer ({reason}); start it or use --llm none. The law is quoted instead."
@@ -71,9 +72,10 @@ class ServerBackend:
         return self._create(prompt, {})
 
     def _create(self, prompt: Prompt, extra: dict[str, str]) -> openai.Stream[ChatCompletionChunk]:
+        user = break_tokens(prompt.user, COMMON_TOKENS)
         return self._client.chat.completions.create(
             model=self._model_name(),
-            messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": user}],
             temperature=0.0,
             max_tokens=MAX_TOKENS,
             stream=True,

@@ -10,6 +10,12 @@ import re
 from functools import lru_cache
 from typing import Any
 
+COMMON_TOKENS = (
+    *("<｜", "｜>", "<<SYS>>", "<</SYS>>", "<bos>", "<eos>", "<pad>", "<unk>", "<s>", "</s>"),
+    *("[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]", "[TOOL_CALLS]", "[TOOL_RESULTS]"),
+    *("<start_of_turn>", "<end_of_turn>", "<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>"),
+)
+"""Of the models that are served most; which of them a server has nobody tells us, and it too may read the prompt at once."""
 _SHORTEST = 3
 
 
