@@ -217,9 +217,9 @@ def test_why_a_server_did_not_answer_is_said_and_what_may_pass_is_tried_again(
 def test_a_server_that_is_silent_is_given_up(
     url: str, server: type[ModelServer], silent: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "TIMEOUT", openai.Timeout(0.2))
+    monkeypatch.setattr(server_module, "TIMEOUT", openai.Timeout(1.0))
     with pytest.raises(BackendError, match="no answer in time"):
-        list(ServerBackend(url).stream(PROMPT))
+        list(ServerBackend(f"{url}#model").stream(PROMPT))
     silent.set()
     assert len(server.sent) == 1 + RETRIES
 
