@@ -80,7 +80,7 @@ def ask(  # noqa: PLR0913, PLR0917 - one argument an option
 ) -> None:
     """Ask what the law says; prints the ruling with its clause numbers."""
     from index.books import read_book
-    from rag.backends.local import warm_up
+    from rag.backends.local import tell_kept, warm_up
     from rag.batch import parse_facts, read_state, run_ask_batch, write_state
     from rag.desk import Ask, answer, last, open_desk
     from rag.prompt import system_prompt
@@ -90,7 +90,9 @@ def ask(  # noqa: PLR0913, PLR0917 - one argument an option
     asked = Ask(question, book, lang, parse_facts(facts), read_state(state) if state else None)
     if batch and out:
         with Bar("Asking") as bar:
-            run_ask_batch(open_desk(llm, err, bar.progress), batch, out, asked, bar.progress)
+            desk = open_desk(llm, err, bar.progress)
+            run_ask_batch(desk, batch, out, asked, bar.progress)
+        tell_kept(desk.backend, err)
         return
     with Bar("Indexing") as bar:
         desk = open_desk(llm, err, bar.progress)
