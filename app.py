@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import secrets
+import signal
 import socket
 import sys
 import threading
@@ -26,10 +27,12 @@ from index import paths
 from index.books import DEFAULT_BOOK, export_clause, list_books, read_book
 from index.errors import BadQuestion, BookError, ModelError, ServerError, TablelawError, UnknownClause
 from index.wording import find_shown, law_books
+from rag.backends.local import tell_kept, warm_up
 from rag.cases import Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
 from rag.page.render import case_html, choose_language, css, law_html, script, title_html
+from rag.prompt import system_prompt
 from rag.question import read_question
 from rag.running import Running
 from rag.strings import strings
@@ -66,6 +69,7 @@ class LazyDesk:
             desk.index_of(self._book)
             self._desk = desk
             err(f"Ready to answer from {self._book} with {desk.backend.name if desk.backend else 'no language model'}.")
+            warm_up(desk.backend, system_prompt(read_book(self._book)), err)
         except TablelawError as error:
             self._fault = error
             err(str(error))
@@ -79,6 +83,11 @@ class LazyDesk:
     def is_loaded(self) -> bool:
         """Whether questions are answered without waiting."""
         return self._desk is not None
+
+    def tell_kept(self) -> None:
+        """Say how often what the model had kept was of use."""
+        if self._desk is not None:
+            tell_kept(self._desk.backend, err)
 
     def __call__(self) -> Desk:
         """The desk, once loaded. Raises what went wrong while loading."""
@@ -245,12 +254,21 @@ def serve_page(port: int, book: str | None = None, llm: str | None = None, tell:
     check_models(llm)
     _check_port(port)
     with _sole_server():
-        app = make_app(LazyDesk(llm, chosen), chosen)
+        desk = LazyDesk(llm, chosen)
+        app = make_app(desk, chosen)
         url = f"http://{HOST}:{port}/"
         err(f"Tablelaw: {url} (Ctrl+C stops it)")
         if tell:
             tell({"url": url, "book": chosen})
-        uvicorn.run(app, host=HOST, port=port, log_level="warning", timeout_graceful_shutdown=2)
+        signal.signal(signal.SIGTERM, _end)  # else it would end without a word, and without putting the lock away
+        try:
+            uvicorn.run(app, host=HOST, port=port, log_level="warning", timeout_graceful_shutdown=2)
+        finally:
+            desk.tell_kept()
+
+
+def _end(number: int, _: Any) -> None:
+    raise SystemExit(128 + number)
 
 
 @contextmanager

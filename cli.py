@@ -79,19 +79,27 @@ def ask(  # noqa: PLR0913, PLR0917 - one argument an option
     as_json: bool,
 ) -> None:
     """Ask what the law says; prints the ruling with its clause numbers."""
+    from index.books import read_book
+    from rag.backends.local import tell_kept, warm_up
     from rag.batch import parse_facts, read_state, run_ask_batch, write_state
     from rag.desk import Ask, answer, last, open_desk
+    from rag.prompt import system_prompt
     from rag.ruling import to_json
 
     _one_of(question, lang, batch, out)
     asked = Ask(question, book, lang, parse_facts(facts), read_state(state) if state else None)
     if batch and out:
         with Bar("Asking") as bar:
-            run_ask_batch(open_desk(llm, err, bar.progress), batch, out, asked, bar.progress)
+            desk = open_desk(llm, err, bar.progress)
+            run_ask_batch(desk, batch, out, asked, bar.progress)
+        tell_kept(desk.backend, err)
         return
     with Bar("Indexing") as bar:
-        updates = answer(open_desk(llm, err, bar.progress), asked)
+        desk = open_desk(llm, err, bar.progress)
+        updates = answer(desk, asked)
         first = next(updates)
+    if not as_json:
+        warm_up(desk.backend, system_prompt(read_book(first.ruling.book)), err)
     update = last(updates) if as_json else print_answer(chain([first], updates))
     if state:
         write_state(state, update.ruling.state)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -28,6 +30,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from eval.devices import Device
 from index import paths
 from index.books import DEFAULT_BOOK, read_book
 from index.search import TOP_K
@@ -44,6 +47,12 @@ QUESTIONS = (
 NO_PROCEDURE = {"irregularity": "none"}
 """Given with a question, so that the model answers it and no procedure."""
 SEARCHES = 120
+DEVICES = 20
+ROUNDS = 5
+TO_THE_MODEL = tuple(f"Law {law}: what does it say that a player must do?" for law in range(4, 4 + DEVICES + 1))
+"""Questions that name a Law are the model's: no procedure takes them."""
+SPEED = re.compile(r"writes ([\d.]+) tokens a second here and reads (\d+)")
+KEPT = re.compile(r"kept from before for (\d+) of (\d+) answers")
 WAIT_SECONDS = 600
 POLL_SECONDS = 0.05
 
@@ -61,7 +70,7 @@ def main() -> None:
     """Measure and print."""
     console = Console(width=110)
     console.print(f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC, {_machine()}")
-    rows = [*_starts(console), *_searches(console), *_answers(console)]
+    rows = [*_starts(console), *_searches(console), *_load(console), *_answers(console)]
     table = Table("what", "measured here", "ratio (same run)", box=box.SIMPLE)
     for row in rows:
         table.add_row(row.name, row.value, row.ratio)
@@ -81,32 +90,44 @@ def _starts(console: Console) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as home:
         console.print("cold and warm start …")
         environment = {**os.environ, "TABLELAW_HOME": home, "TABLELAW_MODELS": str(paths.models_dir())}
-        with _server(environment) as (cold_page, cold_loaded, _):
+        log = Path(home) / "serve.log"
+        with _server(environment, log) as cold:
             pass
-        with _server(environment) as (warm_page, warm_loaded, pid):
-            resident = _peak_mib(pid)
-    yield Row("cold start: page ready (no index yet)", f"{cold_page:.1f} s")
-    yield Row("cold start: ready to answer, index built", f"{cold_loaded:.1f} s")
-    yield Row("warm start: page ready", f"{warm_page:.1f} s", f"{warm_page / cold_page:.2f} of cold")
-    yield Row("warm start: ready to answer", f"{warm_loaded:.1f} s", f"{warm_loaded / cold_loaded:.2f} of cold")
+        with _server(environment, log) as warm:
+            resident = _peak_mib(warm.pid)
+    yield Row("cold start: page ready (no index yet)", f"{cold.page:.1f} s")
+    yield Row("cold start: ready to answer, index built", f"{cold.loaded:.1f} s")
+    yield Row("warm start: page ready", f"{warm.page:.1f} s", f"{warm.page / cold.page:.2f} of cold")
+    yield Row("warm start: ready to answer", f"{warm.loaded:.1f} s", f"{warm.loaded / cold.loaded:.2f} of cold")
     yield Row("memory of the server, models loaded (peak)", f"{resident:,.0f} MiB")
 
 
+@dataclass(frozen=True)
+class _Served:
+    """A served page: its address, seconds until it was ready and until the models were loaded, and its process."""
+
+    url: str
+    page: float
+    loaded: float
+    pid: int
+
+
 @contextmanager
-def _server(environment: dict[str, str]) -> Iterator[tuple[float, float, int]]:
-    """A served page: seconds to page ready, seconds to models loaded, process id."""
+def _server(environment: dict[str, str], log: Path) -> Iterator[_Served]:
+    """A server as a user starts it, which writes what it tells to ``log``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cli", "serve", "--port", str(port)], env=environment, stderr=subprocess.DEVNULL
-    )
+    command = [sys.executable, "-m", "cli", "serve", "--port", str(port)]
+    with log.open("wb") as told:
+        process = subprocess.Popen(command, env=environment, stderr=told)
+    url = f"http://127.0.0.1:{port}"
     try:
-        _wait(f"http://127.0.0.1:{port}/", bool)
+        _wait(url, bool)
         page = time.perf_counter() - started
-        _wait(f"http://127.0.0.1:{port}/health", lambda body: json.loads(body)["loaded"])
-        yield page, time.perf_counter() - started, process.pid
+        _wait(f"{url}/health", lambda body: json.loads(body)["loaded"])
+        yield _Served(url, page, time.perf_counter() - started, process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
@@ -155,18 +176,82 @@ def _ms(seconds: Sequence[float], percentile: float) -> float:
     return float(1000 * np.percentile(seconds, percentile))
 
 
+def _load(console: Console) -> Iterator[Row]:
+    """How soon the law is there: for one device, and for twenty at once while an answer is being written."""
+    console.print(f"{DEVICES} devices at once, {ROUNDS} times …")
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "serve.log"
+        with _server(_environment(Path(folder) / "home"), log) as served:
+            speed = _told(log, SPEED)
+            device = Device(served.url)
+            idle = [_seconds_to_cards(device, question, whole=True) for question in QUESTIONS * ROUNDS]
+            busy = [seconds for _ in range(ROUNDS) for seconds in _round(served.url)]
+            resident = _peak_mib(served.pid)
+        kept = _told(log, KEPT)
+    middle, high = _ms(idle, 50), _ms(busy, 95)
+    yield Row("speed of the language model, warmed up", f"{speed[0]} tokens/s written", f"{speed[1]} read")
+    yield Row("law cards over HTTP, idle, p50", f"{middle:.0f} ms")
+    yield Row(
+        f"law cards, {DEVICES} at once while one answer is written, p95", f"{high:.0f} ms", f"{high / middle:.1f} of idle"
+    )
+    yield Row("memory of the server under load (peak)", f"{resident:,.0f} MiB")
+    yield Row("beginnings of prompts that the server had kept", f"{kept[0]}/{kept[1]}")
+
+
+def _round(url: str) -> list[float]:
+    """Seconds to the law cards of each of `DEVICES`, while the answer to another is written; then all are put away."""
+    with ThreadPoolExecutor(DEVICES) as people:
+        devices = list(people.map(lambda _: Device(url), range(1 + DEVICES)))
+        _seconds_to_cards(devices[0], TO_THE_MODEL[0])
+        seconds = list(people.map(_seconds_to_cards, devices[1:], TO_THE_MODEL[1:]))
+        list(people.map(Device.new_case, reversed(devices)))
+    return seconds
+
+
+def _seconds_to_cards(device: Device, question: str, whole: bool = False) -> float:
+    """Until the law cards are there; ``whole`` waits for the rest of the answer too."""
+    start = time.perf_counter()
+    seconds: float | None = None
+    cases = device.ask(question, DEFAULT_BOOK)
+    for case in cases:
+        if seconds is None and "tl-card" in case:
+            seconds = time.perf_counter() - start
+            if not whole:
+                break
+    if seconds is None:
+        raise SystemExit(f"no law cards came for: {question}")
+    return seconds
+
+
+def _told(log: Path, pattern: re.Pattern[str]) -> tuple[str, str]:
+    """Two numbers in a line that the program tells."""
+    end = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < end:
+        if match := pattern.search(log.read_text(encoding="utf-8")):
+            return match[1], match[2]
+        time.sleep(POLL_SECONDS)
+    raise TimeoutError(f"the program did not tell {pattern.pattern!r}")
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """A home in which nothing is kept but the indexes, which are built already."""
+    (home / "cache").mkdir(parents=True)
+    (home / "cache" / "indexes").symlink_to(paths.cache_dir() / "indexes")
+    return {**os.environ, "TABLELAW_HOME": str(home), "TABLELAW_MODELS": str(paths.models_dir())}
+
+
 def _answers(console: Console) -> Iterator[Row]:
     """Answers of the model, each question twice: the beginning of its prompt computed, then kept."""
     console.print(f"{len(QUESTIONS)} questions to the language model, twice …")
     with tempfile.TemporaryDirectory() as folder:
-        source, home = Path(folder) / "in.jsonl", Path(folder) / "home"
+        source, log = Path(folder) / "in.jsonl", Path(folder) / "ask.log"
         lines = [json.dumps({"id": k, "question": q, "facts": NO_PROCEDURE}) for k, q in enumerate(QUESTIONS)]
         source.write_text("\n".join(lines), encoding="utf-8")
-        (home / "cache").mkdir(parents=True)
-        (home / "cache" / "indexes").symlink_to(paths.cache_dir() / "indexes")
-        environment = {**os.environ, "TABLELAW_HOME": str(home), "TABLELAW_MODELS": str(paths.models_dir())}
-        cold, memory = _asked(source, Path(folder) / "cold.jsonl", environment)
-        kept, _ = _asked(source, Path(folder) / "kept.jsonl", environment)
+        environment = _environment(Path(folder) / "home")
+        cold, memory = _asked(source, Path(folder) / "cold.jsonl", environment, log)
+        cold_found = _told(log, KEPT)
+        kept, _ = _asked(source, Path(folder) / "kept.jsonl", environment, log)
+        found = _told(log, KEPT)
     for name, event in (
         ("the model's own first token", "model_first_token_ms"),
         ("first shown sentence", "first_token_ms"),
@@ -175,15 +260,18 @@ def _answers(console: Console) -> Iterator[Row]:
         before, after = (_median_seconds(answers, event) for answers in (cold, kept))
         yield Row(f"{name}, median, beginning of the prompt computed", f"{before:.1f} s")
         yield Row(f"{name}, median, beginning kept on disk", f"{after:.1f} s", f"{before / after:.1f} times sooner")
+    rates = "/".join(cold_found), "/".join(found)
+    yield Row("beginnings of prompts found kept, the second time", rates[1], f"{rates[0]} the first time")
     ruled = sum(answer["status"] == "ruling" for answer in kept)
     yield Row("answers with a verified sentence of the model", f"{ruled}/{len(kept)}")
     yield Row("memory of tablelaw ask with the model (peak)", f"{memory:,.0f} MiB")
 
 
-def _asked(source: Path, target: Path, environment: dict[str, str]) -> tuple[list[dict[str, Any]], float]:
+def _asked(source: Path, target: Path, environment: dict[str, str], log: Path) -> tuple[list[dict[str, Any]], float]:
     """The answers to a batch, and the peak memory of the process in MiB."""
     command = [sys.executable, "-m", "cli", "ask", "--batch", str(source), "--out", str(target)]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    with log.open("wb") as told:
+        process = subprocess.Popen(command, env=environment, stderr=told)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

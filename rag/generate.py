@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from index.errors import BackendError, TablelawError
 from index.types import Book
-from rag.backends.base import Backend
+from rag.backends.base import MAX_SECONDS, Backend
 from rag.cite import check, offers, quotables
 from rag.prompt import Material, Prompt, answer_prompt
 from rag.ruling import Sentence
@@ -16,12 +16,8 @@ CONTEXT_CLAUSES = 5
 """Clauses that may be quoted; the page shows the same ones."""
 MAX_WORDS = 120
 """An answer longer than this is not read at a table: the model is stopped there."""
-MAX_SECONDS = 60.0
-"""A model that has written for so long is stopped behind its line."""
-HARD_SECONDS = 2 * MAX_SECONDS
-"""One that comes to no end of its line is stopped in it."""
 MAX_CHARS = 4000
-"""So is one that has written so much, as a server's may that minds no limit."""
+"""A model that has written so much is stopped, as a server's may that minds no limit."""
 
 _PAUSE = (".", "!", "?", ";", ":", "]", "\n")
 
@@ -36,17 +32,15 @@ def generate(
 ) -> Iterator[Sentence]:
     """Checked sentences, one by one, each as soon as the model's text vouches for it.
 
-    ``first_token`` is called once with the seconds to the model's first piece. Raises `BackendError` when the model fails.
+    ``first_token`` is called once with the seconds to the model's first piece. Raises `BackendError` when the model fails,
+    or is stopped because it took too long: at whatever piece that is, in the middle of a line too, of which nothing is shown.
     """
     prompt = answer_prompt(book, material, question, earlier)
     if not prompt.lines:
         return
     read = _bound_reader(prompt.lines, offers(material.clauses)) if backend.is_bound else _free_reader(material)
-    start = time.perf_counter()
     line, words, shown, lines, written = "", 0, set[str](), set[str](), 0
-    for number, piece in enumerate(_pieces(backend, prompt)):
-        if number == 0 and first_token:
-            first_token(time.perf_counter() - start)
+    for piece in _timed(backend, prompt, first_token):
         line += piece[:MAX_CHARS]
         written += len(piece)
         for sentence in read(line, piece):
@@ -55,13 +49,26 @@ def generate(
                 words += len(sentence.text.split())
                 yield sentence
         if "\n" in piece:
-            if line in lines or words >= MAX_WORDS or time.perf_counter() - start > MAX_SECONDS:
+            if line in lines or words >= MAX_WORDS:
                 return  # the model repeats itself, or has said enough
             lines.add(line)
             line = ""
-        if written > MAX_CHARS or time.perf_counter() - start > HARD_SECONDS:
+        if written > MAX_CHARS:
             return
     yield from (sentence for sentence in read(line, "\n") if sentence.text not in shown)
+
+
+def _timed(backend: Backend, prompt: Prompt, first_token: Callable[[float], None] | None) -> Iterator[str]:
+    """What the model writes, for `MAX_SECONDS` at most."""
+    start = time.perf_counter()
+    for piece in _pieces(backend, prompt):
+        if piece:
+            if first_token:
+                first_token(time.perf_counter() - start)
+                first_token = None
+            yield piece
+        if time.perf_counter() - start > MAX_SECONDS:
+            raise BackendError(f"The language model {backend.name} was stopped after {MAX_SECONDS:.0f} seconds.")
 
 
 def _pieces(backend: Backend, prompt: Prompt) -> Iterator[str]:

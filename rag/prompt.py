@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -38,7 +38,7 @@ class Prompt:
 
     What repeats comes first: ``system``, then ``law``, the Law that is most likely to decide, whole; ``question`` is the rest
     of the user's message. ``lines`` are all that may be written: a sentence of a clause and its id in brackets; ``grammar``
-    (GBNF) says the same to a server.
+    (GBNF) says the same to a server. ``short`` is the same without the Law, for a machine that is too slow to read it.
     """
 
     system: str
@@ -46,6 +46,7 @@ class Prompt:
     question: str
     lines: tuple[str, ...]
     grammar: str
+    short: Prompt | None = None
 
     @property
     def user(self) -> str:
@@ -63,13 +64,12 @@ class Material:
 
 def answer_prompt(book: Book, material: Material, question: str, earlier: Sequence[str] = ()) -> Prompt:
     """The prompt that asks for an answer to ``question``, in the language of the book, or else in English."""
-    templates = _load("answer.yaml")
-    lang = book.lang if book.lang in templates["system"] else FALLBACK
+    templates, lang = _load("answer.yaml"), _language(book)
     first = {clause.id for clause in material.law}
     others = [clause for clause in material.clauses if clause.id not in first]
     lines = tuple(_line(sentence.text, sentence.cites[0]) for sentence in offers(material.clauses))
-    return Prompt(
-        system=_fill(templates["system"][lang]).strip(),
+    whole = Prompt(
+        system=system_prompt(book),
         law=_fill(templates["law"][lang], laws=_by_law(book, material.law)).strip(),
         question=_fill(
             templates["question"][lang],
@@ -80,6 +80,18 @@ def answer_prompt(book: Book, material: Material, question: str, earlier: Sequen
         lines=lines,
         grammar=_fill(templates["grammar"], lines=[line.translate(_ESCAPES) for line in lines]),
     )
+    if not material.law:
+        return whole
+    return replace(whole, short=answer_prompt(book, replace(material, law=()), question, earlier))
+
+
+def system_prompt(book: Book) -> str:
+    """What every prompt for a book begins with."""
+    return _fill(_load("answer.yaml")["system"][_language(book)]).strip()
+
+
+def _language(book: Book) -> str:
+    return book.lang if book.lang in _load("answer.yaml")["system"] else FALLBACK
 
 
 def _line(text: str, clause: str) -> str:

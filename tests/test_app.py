@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
-from app import PANEL_HEADER, make_app
+import app
+from app import PANEL_HEADER, make_app, serve_page
 from rag.desk import Desk
 from tests.fakes import FakeEmbedder
+from tests.made import closed_port
+from tests.test_local import WarmBackend
+
+SECONDS = 60.0
 
 
 @pytest.fixture
@@ -53,3 +60,33 @@ def test_what_is_unknown_is_escaped(client: TestClient) -> None:
 
 def test_another_host_name_is_refused(client: TestClient) -> None:
     assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_at_the_start_the_speed_is_told_and_at_the_end_however_it_ends_what_was_kept(
+    small_book: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, lines = WarmBackend(tmp_path / "prefixes"), list[str]()
+    before = signal.getsignal(signal.SIGTERM)
+
+    def run_until_it_is_ended(*_: object, **__: object) -> None:
+        end = time.monotonic() + SECONDS
+        while not any("tokens a second" in line for line in lines):
+            assert time.monotonic() < end, lines
+            time.sleep(0.01)
+        backend.prefixes.hits = 1
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(app, "open_desk", lambda *_, **__: Desk(FakeEmbedder(), backend))
+    monkeypatch.setattr(app, "check_models", lambda _: None)
+    monkeypatch.setattr(app, "err", lines.append)
+    monkeypatch.setattr("uvicorn.run", run_until_it_is_ended)
+    try:
+        with pytest.raises(SystemExit) as stop:
+            serve_page(closed_port(), small_book)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert stop.value.code == 128 + signal.SIGTERM
+    assert lines[-1] == "The beginning of the prompt was kept from before for 1 of 1 answers (100%)."
+    assert [line for line in lines if "tokens a second" in line] == [
+        "fake-model writes 12.3 tokens a second here and reads 82."
+    ]

@@ -1,23 +1,29 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 
 from index.errors import BackendError, ModelError
-from rag.backends import llamacpp, open_backend
+from rag.backends import llamacpp, open_backend, pulse
+from rag.backends import server as server_module
 from rag.backends.base import MAX_TOKENS
-from rag.backends.server import ServerBackend
+from rag.backends.server import RETRIES, ServerBackend
 from rag.backends.tokens import COMMON_TOKENS
 from rag.models import LANGUAGE_MODELS
 from rag.prompt import Prompt
 from tests.made import QuietHandler, closed_port, serving
 
+SECONDS = 30.0
+"""Longest that a test waits for what must come."""
 PROMPT = Prompt("You are the law book.", "Law 56", "Question: who leads?", ("West leads. [56A]",), 'root ::= "West"')
 
 
@@ -26,8 +32,13 @@ def event(**choice: Any) -> bytes:
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def delta(text: str | None) -> bytes:
-    return event(index=0, delta={"content": text} if text is not None else {"role": "assistant"})
+def delta(text: str | None, finish: str | None = None) -> bytes:
+    return event(index=0, delta={"content": text} if text is not None else {"role": "assistant"}, finish_reason=finish)
+
+
+def pieces(stream: Iterator[str]) -> list[str]:
+    """What was written, without the pulse of a slow machine."""
+    return [piece for piece in stream if piece]
 
 
 class ModelServer(QuietHandler):
@@ -59,8 +70,24 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server() -> type[ModelServer]:
-    events = [delta(None), delta("West"), delta(" leads."), event(), b"data: [DONE]\n\n"]
+    events = [delta(None), delta("West"), delta(" leads."), delta(None, "stop"), event(), b"data: [DONE]\n\n"]
     return type("FreshServer", (ModelServer,), {"events": events, "sent": [], "paths": []})
+
+
+@pytest.fixture
+def silent(server: type[ModelServer], monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The server answers only once this is set."""
+    speaks, send = threading.Event(), server.send
+
+    def wait_and_send(self: ModelServer, status: int, body: bytes, kind: str = "", **headers: str) -> None:
+        if kind == "text/event-stream":
+            assert speaks.wait(SECONDS)
+        with suppress(OSError):  # nobody listens any more
+            send(self, status, body, kind, **headers)
+
+    monkeypatch.setattr(server, "send", wait_and_send)
+    yield speaks
+    speaks.set()
 
 
 @pytest.fixture
@@ -86,7 +113,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def test_a_server_writes_its_answer_in_pieces(url: str) -> None:
-    assert list(ServerBackend(url).stream(PROMPT)) == ["West", " leads."]
+    assert pieces(ServerBackend(url).stream(PROMPT)) == ["West", " leads."]
 
 
 def test_a_server_is_sent_messages_grammar_and_limit(url: str, server: type[ModelServer]) -> None:
@@ -143,7 +170,7 @@ def test_a_server_that_knows_no_grammars_is_asked_again_without_one(url: str, se
 def test_a_server_may_write_something_else_than_the_lines_and_several_answers_at_once(url: str) -> None:
     backend = ServerBackend(url)
     assert not backend.is_bound, "its grammar may have been passed over in silence"
-    first, second = backend.stream(PROMPT), backend.stream(PROMPT)
+    first, second = (filter(None, backend.stream(PROMPT)) for _ in range(2))
     assert backend.at_once > 1
     assert [next(first), next(second), *first, *second] == ["West", "West", " leads.", " leads."]
 
@@ -151,7 +178,7 @@ def test_a_server_may_write_something_else_than_the_lines_and_several_answers_at
 def test_proxy_settings_do_not_apply_to_this_machine(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
-    assert list(ServerBackend(url).stream(PROMPT)) == ["West", " leads."]
+    assert pieces(ServerBackend(url).stream(PROMPT)) == ["West", " leads."]
 
 
 @pytest.mark.parametrize("status", [400, 404])
@@ -163,10 +190,54 @@ def test_a_server_that_refuses_is_named(url: str, server: type[ModelServer], sta
 
 def test_a_server_that_reports_an_error_in_the_stream_is_named(url: str, server: type[ModelServer]) -> None:
     server.events = [delta("West"), b'data: {"error": {"message": "out of memory"}}\n\n']
-    stream = ServerBackend(url).stream(PROMPT)
+    stream = filter(None, ServerBackend(url).stream(PROMPT))
     assert next(stream) == "West"
     with pytest.raises(BackendError, match="did not answer"):
         next(stream)
+
+
+def test_a_server_that_breaks_off_in_the_middle_is_named(url: str, server: type[ModelServer]) -> None:
+    """As llama_cpp.server does with one answer when another is asked for."""
+    server.events = [delta(None), delta("West"), b"data: [DONE]\n\n"]
+    stream = filter(None, ServerBackend(url).stream(PROMPT))
+    assert next(stream) == "West"
+    with pytest.raises(BackendError, match=f"The server {url} broke off"):
+        next(stream)
+
+
+@pytest.mark.parametrize(("status", "asked"), [(404, 1), (500, 1 + RETRIES), (503, 1 + RETRIES)])
+def test_why_a_server_did_not_answer_is_said_and_what_may_pass_is_tried_again(
+    url: str, server: type[ModelServer], status: int, asked: int
+) -> None:
+    server.status = status
+    with pytest.raises(BackendError, match=rf"did not answer \(HTTP {status}") as caught:
+        list(ServerBackend(f"{url}#larger-model").stream(PROMPT))
+    assert ('no model "larger-model"' in str(caught.value)) == (status == 404)
+    assert len(server.sent) == asked
+
+
+def test_a_server_that_is_silent_is_given_up(
+    url: str, server: type[ModelServer], silent: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "TIMEOUT", openai.Timeout(1.0))
+    with pytest.raises(BackendError, match="no answer in time"):
+        list(ServerBackend(f"{url}#model").stream(PROMPT))
+    silent.set()
+    assert len(server.sent) == 1 + RETRIES
+
+
+def test_who_waits_for_a_silent_server_can_stop(
+    url: str, server: type[ModelServer], silent: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "PULSE_SECONDS", 0.02)
+    stream = ServerBackend(url).stream(PROMPT)
+    assert [next(stream) for _ in range(3)] == [""] * 3
+    assert isinstance(stream, Generator)
+    stream.close()
+    silent.set()
+    (reader,) = [one for one in threading.enumerate() if one.name == "read-pieces"]
+    reader.join(SECONDS)
+    assert not reader.is_alive()
 
 
 def test_a_server_that_is_down_is_named_within_seconds() -> None:

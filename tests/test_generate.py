@@ -115,15 +115,44 @@ def test_a_line_that_begins_like_a_sentence_but_goes_on_otherwise_is_not_shown(b
 
 
 @pytest.mark.parametrize("is_bound", [True, False])
-def test_a_model_that_takes_too_long_is_stopped_behind_its_line(
+def test_a_model_that_takes_too_long_is_stopped_within_its_line(
     book: Book, is_bound: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = [LINE[:20], LINE[20:], f"{REFUSE} [27B]\n"]
+    written = [LINE, REFUSE[:4], REFUSE[4:], " [27B]\n"]
     assert len(list(generate(PieceBackend(written, is_bound), book, FOUND, "too low"))) == 2
-    monkeypatch.setattr(generate_module, "MAX_SECONDS", 0.0)
     slow = PieceBackend(written, is_bound)
-    assert [sentence.text for sentence in generate(slow, book, FOUND, "too low")] == [ACCEPT]
-    assert slow.written == 2
+    answer = generate(slow, book, FOUND, "too low")
+    assert next(answer).text == ACCEPT
+    monkeypatch.setattr(generate_module, "MAX_SECONDS", 0.0)
+    with pytest.raises(BackendError, match="was stopped after"):
+        next(answer)
+    assert slow.written == 1
+
+
+def test_a_line_that_could_still_become_another_is_not_shown_when_the_time_is_over(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = PieceBackend([ALIKE[0][:12], ALIKE[0][12:]], is_bound=True)
+    monkeypatch.setattr(generate_module, "MAX_SECONDS", 0.0)
+    with pytest.raises(BackendError):
+        next(generate(slow, book, alike(), "too low"))
+    assert slow.written == 1
+
+
+def test_a_model_that_is_at_work_and_writes_nothing_is_stopped_too(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+    monkeypatch.setattr(generate_module, "MAX_SECONDS", 0.0)
+    silent = PieceBackend([""] * 9)
+    with pytest.raises(BackendError):
+        list(generate(silent, book, FOUND, "too low", first_token=told.append))
+    assert (silent.written, told) == (1, [])
+
+
+def test_empty_pieces_are_not_the_first_token(book: Book) -> None:
+    backend, written_then = PieceBackend(["", "", LINE[:9], "", LINE[9:]]), list[int]()
+    answer = generate(backend, book, FOUND, "too low", first_token=lambda _: written_then.append(backend.written))
+    assert [sentence.text for sentence in answer] == [ACCEPT]
+    assert written_then == [3]
 
 
 @pytest.mark.parametrize("piece", ["word. ", "x" * 50, "line\n", "\n"])
@@ -131,13 +160,6 @@ def test_a_model_that_never_ends_is_stopped(book: Book, piece: str) -> None:
     backend = PieceBackend([f"{ACCEPT}\n", *[piece] * 10_000])
     assert [sentence.text for sentence in generate(backend, book, FOUND, "too low")] == [ACCEPT]
     assert backend.written * len(piece) <= generate_module.MAX_CHARS + len(ACCEPT) + len(piece)
-
-
-def test_a_model_that_comes_to_no_end_of_its_line_is_stopped_in_it(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generate_module, "HARD_SECONDS", 0.0)
-    backend = PieceBackend(["West ", "may "])
-    assert list(generate(backend, book, FOUND, "too low")) == []
-    assert backend.written == 1
 
 
 @pytest.mark.parametrize("error", [RuntimeError("decode"), KeyError("id"), MemoryError()])

@@ -13,7 +13,8 @@ import pytest
 
 from index.errors import BackendError, ModelError
 from rag.backends.base import CONTEXT_TOKENS, MAX_LINES
-from rag.backends.llamacpp import LlamaBackend
+from rag.backends.budget import Speed
+from rag.backends.llamacpp import STEP_TOKENS, LlamaBackend
 from rag.backends.prefixes import Prefixes
 from rag.prompt import Prompt
 
@@ -67,7 +68,7 @@ def backend(small_model: LlamaBackend, folder: Path) -> Iterator[LlamaBackend]:
     small_model.prefixes = Prefixes(folder)
     small_model._llama.reset()
     yield small_model
-    small_model.prefixes = before
+    small_model.prefixes, small_model._speed = before, None
 
 
 @pytest.fixture
@@ -94,9 +95,11 @@ def test_it_writes_lines_of_the_prompt_each_at_most_once_and_no_more_than_three(
 
 
 def test_a_line_on_its_own_comes_at_once_and_no_lines_none(backend: LlamaBackend, evaluated: list[int]) -> None:
-    assert list(backend.stream(replace(PROMPT, lines=LINES[1:2]))) == [f"{LINES[1]}\n"]
-    assert len(evaluated) == 2, "system and law, then the rest"
-    assert list(backend.stream(replace(PROMPT, lines=()))) == []
+    one, none = replace(PROMPT, lines=LINES[1:2]), replace(PROMPT, lines=())
+    assert [piece for piece in backend.stream(one) if piece] == [f"{LINES[1]}\n"]
+    tokens = backend._tokens_of(one)
+    assert sum(evaluated) == len(tokens.before) + len(tokens.rest)
+    assert "".join(backend.stream(none)) == ""
 
 
 def test_the_same_line_given_twice_is_written_once(backend: LlamaBackend) -> None:
@@ -118,7 +121,7 @@ def test_what_was_kept_of_a_prompt_changes_nothing_and_is_not_computed_again(
         return lines, sum(evaluated)
 
     cold, work = ask()
-    saved = len(backend._tokens_of(PROMPT)[0])
+    saved = len(backend._tokens_of(PROMPT).before)
     assert counts(backend) == (0, 1)
     assert ask() == (cold, work - saved), "still in the context"
     assert counts(backend) == (1, 1)
@@ -170,8 +173,8 @@ def test_a_state_that_the_model_does_not_take_is_computed_anew(
 @pytest.mark.parametrize("part", ["law", "question"])
 def test_the_text_of_control_tokens_is_read_as_text_and_cannot_leave_the_lines(backend: LlamaBackend, part: str) -> None:
     def control_tokens(prompt: Prompt) -> list[int]:
-        before, rest = backend._tokens_of(prompt)
-        return [token for token in before + rest if token >= backend._llama.token_bos()]
+        tokens = backend._tokens_of(prompt)
+        return [token for token in tokens.before + tokens.rest if token >= backend._llama.token_bos()]
 
     evil = replace(PROMPT, **{part: f"{getattr(PROMPT, part)} {EVIL}"})
     assert len(control_tokens(PROMPT)) >= 4, "beginning and end of the messages"
@@ -196,12 +199,16 @@ def test_a_prompt_that_is_too_long_is_refused_and_the_next_is_answered(
 
 
 def test_a_prompt_that_just_fits_leaves_room_for_its_lines(backend: LlamaBackend) -> None:
+    def size(prompt: Prompt) -> int:
+        tokens = backend._tokens_of(prompt)
+        return len(tokens.before) + len(tokens.rest)
+
     lines = ("short [1]", "a line of many tokens " * 300 + "[2]")
     room = CONTEXT_TOKENS - sum(len(backend._tokens(f"{line}\n")) for line in lines)
     prompt = replace(PROMPT, lines=lines)
-    used = sum(map(len, backend._tokens_of(prompt)))
+    used = size(prompt)
     filled = replace(prompt, question=PROMPT.question + " a" * (room - used))
-    assert sum(map(len, backend._tokens_of(filled))) == room
+    assert size(filled) == room
     with pytest.raises(ValueError, match="fit"):
         backend._tokens_of(replace(filled, question=f"{filled.question} a"))
 
@@ -217,10 +224,55 @@ def test_a_model_that_breaks_down_is_told_and_answers_the_next(backend: LlamaBac
 
 def test_an_answer_that_nobody_reads_on_does_not_hold_up_the_next(backend: LlamaBackend) -> None:
     before = written(backend)
-    left = backend.stream(PROMPT)
-    next(left)
-    left.close()
-    assert written(backend) == before
+    for pieces in (1, 3, 5):  # while the prompt is computed, and within a line
+        backend._llama.reset()
+        left = backend.stream(PROMPT)
+        for _ in range(pieces):
+            next(left)
+        left.close()
+        assert written(backend) == before
+
+
+def test_between_two_steps_nothing_long_is_computed(backend: LlamaBackend, evaluated: list[int]) -> None:
+    most = 0
+    for _ in backend.stream(replace(PROMPT, law="\n".join([PROMPT.law] * 6))):
+        most = max(most, sum(evaluated))
+        evaluated.clear()
+    assert 1 < most <= STEP_TOKENS
+
+
+def test_warmed_up_it_knows_its_speed_and_has_the_system_prompt_and_writes_the_same(
+    backend: LlamaBackend, evaluated: list[int], tmp_path: Path
+) -> None:
+    def ask(prompt: Prompt, forgets: bool) -> tuple[list[str], int]:
+        if forgets:
+            backend._llama.reset()
+        evaluated.clear()
+        lines = written(backend, prompt)
+        return lines, sum(evaluated)
+
+    (cold, work), (other, other_work) = ask(PROMPT, True), ask(OTHER_LAW, True)
+    backend.prefixes = Prefixes(tmp_path / "fresh")
+    speed = backend.warm_up(PROMPT.system)
+    assert min(speed.reading, speed.writing) > 0
+    assert backend._speed == speed
+    backend._speed = None
+    system = len(backend._tokens_of(PROMPT).system)
+    assert ask(PROMPT, False) == (cold, work - system), "still in the context"
+    assert ask(OTHER_LAW, True) == (other, other_work - system), "from what was kept"
+    assert counts(backend) == (0, 2), "a system prompt alone is no hit"
+
+
+def test_a_slow_machine_is_asked_for_fewer_lines_and_then_spared_the_law(backend: LlamaBackend) -> None:
+    prompt = replace(PROMPT, short=replace(PROMPT, law=""))
+    lines = [backend._tokens(f"{line}\n") for line in LINES]
+    whole, short = backend._tokens_of(PROMPT), backend._tokens_of(replace(PROMPT, law=""))
+    for seconds, planned in ((0.0, (whole, 3)), (43.0, (whole, 1)), (60.0, (short, 1))):
+        backend._speed = Speed((len(whole.before) + len(whole.rest)) / seconds if seconds else 1e9, writing=10.0)
+        assert backend._planned(prompt, lines) == planned
+    assert len(written(backend, prompt)) == 1
+    backend._llama.reset()
+    assert len(written(backend, PROMPT)) == 1, "there is no shorter form, so it is tried"
 
 
 def test_answers_asked_for_at_the_same_time_are_written_one_after_the_other(backend: LlamaBackend) -> None:

@@ -15,6 +15,10 @@ MAX_LINES = 3
 """Lines that an answer has at most."""
 CONTEXT_TOKENS = 4096
 """Context window opened for a local model, in tokens."""
+MAX_SECONDS = 60.0
+"""A model that has been at work on an answer for so long is stopped, within a line too."""
+PULSE_SECONDS = 1.0
+"""A backend that waits (for a server, for its lock) says about this often that it still does, so that it can be stopped."""
 
 
 class Backend(Protocol):
@@ -28,7 +32,10 @@ class Backend(Protocol):
     at_once: int
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """The answer in pieces as they come. Raises `BackendError` when the model fails or cannot be reached."""
+        """The answer in pieces as they come. Raises `BackendError` when the model fails or cannot be reached.
+
+        An empty piece says only that the model is at work; whoever closes the stream at any piece stops it there.
+        """
         ...
 
 

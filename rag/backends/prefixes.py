@@ -40,12 +40,18 @@ class Prefixes:
 
     def get(self, key: str) -> bytes | None:
         """The state under a key."""
-        state = self._memory.get(key) or self._read(key)
+        state = self.peek(key)
         if state is None:
             self.misses += 1
-            return None
-        self.hits += 1
-        self._remember(key, state)
+        else:
+            self.hits += 1
+        return state
+
+    def peek(self, key: str) -> bytes | None:
+        """The state under a key, without counting."""
+        state = self._memory.get(key) or self._read(key)
+        if state is not None:
+            self._remember(key, state)
         return state
 
     def put(self, key: str, state: bytes) -> None:

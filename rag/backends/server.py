@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk
 
 from index.errors import BackendError
-from rag.backends.base import MAX_TOKENS
+from rag.backends.base import MAX_SECONDS, MAX_TOKENS
+from rag.backends.pulse import with_pulse
 from rag.backends.tokens import COMMON_TOKENS, break_tokens
 from rag.prompt import Prompt
 
-TIMEOUT = openai.Timeout(120.0, connect=4.0)
+TIMEOUT = openai.Timeout(MAX_SECONDS, connect=4.0)
 """Seconds of silence during an answer, and until connected; a connection that is refused fails at once."""
 RETRIES = 1
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -47,21 +48,41 @@ class ServerBackend:
         self._takes_grammars = True
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """See `Backend.stream`. What is no model server breaks the client in many ways; all of them end in one sentence.
+        """See `Backend.stream`.
 
         The grammar is sent as llama-server reads it; servers without grammars ignore it, or are asked again without it.
         """
+        return with_pulse(self._pieces(prompt))
+
+    def _pieces(self, prompt: Prompt) -> Generator[str, None, None]:
+        """What is no model server breaks the client in many ways; all of them end in one sentence."""
         try:
             with self._open(prompt) as pieces:
+                is_whole = False
                 for piece in pieces:
-                    text = piece.choices[0].delta.content if piece.choices else None
-                    if isinstance(text, str) and text:  # the client hands on whatever the server put there
-                        yield text
+                    for choice in piece.choices[:1]:
+                        is_whole = is_whole or choice.finish_reason is not None
+                        text = choice.delta.content
+                        if isinstance(text, str) and text:  # the client hands on whatever the server put there
+                            yield text
         except (openai.OpenAIError, httpx2.HTTPError, ValueError, AttributeError, TypeError, LookupError) as error:
-            reason = type(error).__name__
             raise BackendError(
-                f"The server {self.name} did not answer ({reason}); start it or use --llm none. The law is quoted instead."
+                f"The server {self.name} did not answer ({self._reason(error)}); start it or use --llm none. "
+                "The law is quoted instead."
             ) from error
+        if not is_whole:
+            raise BackendError(f"The server {self.name} broke off in the middle of an answer.")
+
+    def _reason(self, error: Exception) -> str:
+        if isinstance(error, openai.NotFoundError):
+            return f'HTTP 404: perhaps it has no model "{self._model}"'
+        if isinstance(error, openai.APIStatusError):
+            return f"HTTP {error.status_code}"
+        if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
+            return "no answer in time"
+        if isinstance(error, openai.APIConnectionError):
+            return "no connection"
+        return type(error).__name__
 
     def _open(self, prompt: Prompt) -> openai.Stream[ChatCompletionChunk]:
         if self._takes_grammars:
