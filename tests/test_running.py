@@ -28,7 +28,7 @@ from tests.test_desk_procedures import ListeningEmbedder
 from tests.test_log import FullDisk, put
 
 PASSES = "the offender's partner passes until the end, unless the new call is comparable."
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 class GatedBackend:
