@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -63,10 +64,15 @@ class Case:
 
 
 class Cases:
-    """The store. Every call opens its own connection, so that threads never share one."""
+    """The store. Every call opens its own connection, so that threads never share one.
+
+    They take turns: SQLite lets whoever waits for its own lock try again now and then, and of twenty who wrote at once some
+    gave up.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._lock = threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -82,7 +88,7 @@ class Cases:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(sqlite3.connect(self._path, timeout=10)) as db, db:
+            with self._lock, closing(sqlite3.connect(self._path, timeout=10)) as db, db:
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("PRAGMA synchronous = FULL")
                 db.execute("PRAGMA foreign_keys = ON")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timezone
@@ -37,7 +38,7 @@ class Running:
         self._log = log
         self._expired: date | None = None
         self._changed = threading.Condition()
-        self._version = 0
+        self._versions: Counter[str] = Counter()  # of what each device shows, so that only its own watchers look again
         self._open: dict[int, threading.Event] = {}
 
     def start(self, device: str, question: str, continues: bool, book: str | None = None) -> None:
@@ -48,7 +49,7 @@ class Running:
         with self._changed:
             turn_id = self._cases.add_turn(device, question, continues)
             self._open[turn_id] = stop
-        self._begin(turn_id, Ask(question, book, "auto", {}, before.state if before else None), stop)
+        self._begin(device, turn_id, Ask(question, book, "auto", {}, before.state if before else None), stop)
 
     def change(self, device: str, turn_id: int, fact: str, option: str) -> None:
         """Rule a turn anew with a fact answered or changed, or by another irregularity.
@@ -67,21 +68,24 @@ class Running:
         with self._changed:
             self._cases.save_turn(turn_id, ruling, "", done=False)
             self._open[turn_id] = stop
-        self._begin(turn_id, Ask(turn.question, ruling["book"], "auto", given, before, sources), stop, ruling)
+        self._begin(device, turn_id, Ask(turn.question, ruling["book"], "auto", given, before, sources), stop, ruling)
 
-    def _begin(self, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None = None) -> None:
-        arguments = (turn_id, ask, stop, so_far)
+    def _begin(self, device: str, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None = None) -> None:
+        arguments = (device, turn_id, ask, stop, so_far)
         threading.Thread(target=self._run, args=arguments, daemon=True, name=f"answer-{turn_id}").start()
 
-    def _run(self, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None) -> None:
+    def _run(self, device: str, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None) -> None:
+        before: Update | None = None
         try:
             desk = self._desk()
             for update in answer(_stoppable(desk, stop), ask):
-                so_far = to_page_json(update.ruling)
-                is_whole = update.done and not stop.is_set()
-                notice = self._record(turn_id, desk, update) if is_whole else update.notice
-                self._cases.save_turn(turn_id, so_far, notice, update.done)
-                self._tell()
+                if update != before:  # who waits in line is told the same place again and again
+                    so_far = to_page_json(update.ruling)
+                    is_whole = update.done and not stop.is_set()
+                    notice = self._record(turn_id, desk, update) if is_whole else update.notice
+                    self._cases.save_turn(turn_id, so_far, notice, update.done)
+                    self._tell(device)
+                before = update
                 if stop.is_set() and not update.done:
                     self._cases.save_turn(turn_id, so_far, INTERRUPTED, done=True)
                     return  # nobody looks at it any more: the next in line moves up
@@ -94,7 +98,7 @@ class Running:
         finally:
             with self._changed:
                 self._open.pop(turn_id, None)
-            self._tell()
+            self._tell(device)
 
     def _record(self, turn_id: int, desk: Desk, update: Update) -> str:
         """Write a whole answer to the log; gives its notice, which says so when that failed."""
@@ -124,9 +128,9 @@ class Running:
             if desk.say:
                 desk.say(f"Old cases were not deleted: {error}")
 
-    def _tell(self) -> None:
+    def _tell(self, device: str) -> None:
         with self._changed:
-            self._version += 1
+            self._versions[device] += 1
             self._changed.notify_all()
 
     def put_away(self, device: str) -> None:
@@ -145,7 +149,7 @@ class Running:
         """
         while True:
             with self._changed:
-                seen = self._version
+                seen = self._versions[device]
                 under_way = set(self._open)
             case = self._cases.shown(device)
             growing = [turn for turn in case.turns if not turn.done] if case else []
@@ -158,8 +162,7 @@ class Running:
                 return
             yield case
             with self._changed:
-                if self._version == seen:
-                    self._changed.wait(WATCH_SECONDS)
+                self._changed.wait_for(lambda: self._versions[device] != seen, WATCH_SECONDS)  # noqa: B023 - called here
 
 
 def _with_fact(ruling: Mapping[str, Any], fact: str, option: str) -> tuple[dict[str, str], dict[str, From]]:

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 300.0
 """Longest that a test waits for what must come."""
 POLL_SECONDS = 0.1
-ROUNDS = 3
+ROUNDS = 2
 GROWTH_MIB = 150
 """More than this from the first round to the last would be a leak: a round leaves twenty cases, of which nothing stays."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -228,6 +229,53 @@ def test_answers_for_several_devices_wait_for_one_another(cases: Cases, small_bo
     for device in ("phone", "tablet", "laptop"):
         assert sentences(wait_until_done(cases, device)) == [ACCEPT, PASSES]
     assert gated.asked == [f"{KEEP_IT}, {device}" for device in ("phone", "tablet", "laptop")]
+
+
+def test_who_waits_is_not_written_down_again_and_again(
+    cases: Cases, small_book: str, gated: GatedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty who wait would write twenty times a second, and each time all their watchers would look."""
+    monkeypatch.setattr(turns_module, "NOTICE_SECONDS", 0.01)
+    saved: list[tuple[int, str]] = []
+    save = cases.save_turn
+
+    def remember(turn_id: int, ruling: dict[str, Any] | None, notice: str, done: bool) -> None:
+        saved.append((turn_id, notice))
+        save(turn_id, ruling, notice, done)
+
+    monkeypatch.setattr(cases, "save_turn", remember)
+    running = running_over(cases, gated)
+    for place, device in enumerate(("phone", "tablet")):
+        running.start(device, f"{KEEP_IT}, {device}", False, small_book)
+        wait_for(cases, device, waits(place) if place else "", [] if place else [ACCEPT])
+    time.sleep(0.3)  # it is told its place some thirty times
+    gated.gate.set()
+    wait_until_done(cases, "tablet")
+    waiting = last_turn(cases.shown("tablet")).id
+    assert saved.count((waiting, waits(1))) == 1
+
+
+def test_a_watcher_is_not_woken_by_the_answers_of_others(
+    cases: Cases, small_book: str, gated: GatedBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_module, "WATCH_SECONDS", SECONDS)
+    running = running_over(cases, gated)
+    for place, device in enumerate(("phone", "tablet")):
+        running.start(device, f"{KEEP_IT}, {device}", False, small_book)
+        wait_for(cases, device, waits(place) if place else "", [] if place else [ACCEPT])
+    watcher = running.watch("phone")
+    next(watcher)
+    looked: list[str] = []
+    shown = cases.shown
+    monkeypatch.setattr(cases, "shown", lambda device: (looked.append(device), shown(device))[1])
+    thread = threading.Thread(target=lambda: next(watcher), daemon=True)
+    thread.start()
+    for _ in range(5):
+        running._tell("tablet")
+    assert looked == []
+    running._tell("phone")
+    thread.join(SECONDS)
+    assert set(looked) == {"phone"}
 
 
 def test_a_case_that_is_put_away_while_it_waits_gives_up_its_place(
