@@ -256,7 +256,7 @@ def test_a_server_that_streams_something_else_is_named(url: str, server: type[Mo
 
 def test_what_a_server_streams_in_the_place_of_text_is_passed_over(url: str, server: type[ModelServer]) -> None:
     odd = [event(index=0, delta={"content": content}) for content in (5, ["West"], {"a": "b"}, True, "")]
-    server.events = [*odd, delta("West"), b"data: [DONE]\n\n"]
+    server.events = [*odd, delta("West", "stop"), b"data: [DONE]\n\n"]
     assert list(ServerBackend(url).stream(PROMPT)) == ["West"]
 
 

@@ -22,7 +22,7 @@ from tests.made import make_book, make_ruling
 class FileBackend:
     """A model from a file of this machine."""
 
-    name = "model.gguf"
+    name, at_once = "model.gguf", 1
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -58,9 +58,11 @@ def cases(tmp_path: Path) -> Cases:
 
 
 @pytest.fixture
-def gated(calibrated: float, monkeypatch: pytest.MonkeyPatch) -> GatedBackend:
+def gated(calibrated: float, monkeypatch: pytest.MonkeyPatch) -> Iterator[GatedBackend]:
     monkeypatch.setattr(running_module, "WATCH_SECONDS", 0.05)
-    return GatedBackend()
+    backend = GatedBackend()
+    yield backend
+    backend.gate.set()  # no thread waits on into another test
 
 
 def running_over(cases: Cases, backend: FakeBackend | GatedBackend | None = None) -> Running:
@@ -501,12 +503,22 @@ def test_an_answer_that_was_put_away_is_not_logged(cases: Cases, small_book: str
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), ContractError("no")])
-def test_an_answer_that_broke_off_is_not_logged(cases: Cases, small_book: str, gated: GatedBackend, error: Exception) -> None:
-    gated.error = error
-    gated.gate.set()
-    running_over(cases, gated).start("phone", KEEP_IT, False, small_book)
+def test_an_answer_that_broke_off_is_not_logged(cases: Cases, small_book: str, error: Exception) -> None:
+    def broken() -> Desk:
+        raise error
+
+    Running(broken, cases).start("phone", KEEP_IT, False, small_book)
     wait_until_done(cases)
     assert logged() == ()
+
+
+def test_an_answer_whose_model_broke_off_is_logged_with_what_was_said_of_it(
+    cases: Cases, small_book: str, gated: GatedBackend
+) -> None:
+    gated.error = ZeroDivisionError("by zero")
+    gated.gate.set()
+    running_over(cases, gated).start("phone", KEEP_IT, False, small_book)
+    assert wait_until_done(cases).notice == logged()[0].notice == strings("en")["cut_off"]
 
 
 def wait_until_ended() -> None:
