@@ -125,8 +125,8 @@ def test_a_head_keeps_its_share_and_tells_the_two_apart() -> None:
     rng = np.random.default_rng(1)
     inside, outside = rng.normal(1, 0.3, (400, 4)).astype(np.float32), rng.normal(-1, 0.3, (60, 4)).astype(np.float32)
     head = head_of(inside, np.arange(len(inside)), outside)
-    assert judge(head, inside).mean() == pytest.approx(HEAD_KEEP, abs=0.005)
+    assert judge(head, inside).mean() == pytest.approx(HEAD_KEEP, abs=0.01)
     assert not judge(head, outside).any()
     kept, refused = head_cross_validated(inside, np.arange(400), outside)
-    assert kept > 380
+    assert kept > 370
     assert refused == 60

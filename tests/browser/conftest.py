@@ -22,7 +22,7 @@ from rag.models import LANGUAGE_MODELS
 from tests.conftest import REAL_MODELS
 
 PORT = 7860
-READY_SECONDS = 300
+READY_SECONDS = 900
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
