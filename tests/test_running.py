@@ -52,6 +52,13 @@ class GatedBackend:
         yield f"{PASSES} [27B1]\n"
 
 
+@pytest.fixture(autouse=True)
+def _no_answer_outlives_its_test(home: Path) -> Iterator[None]:
+    """An answer that goes on would write into another home's log."""
+    yield
+    wait_until_ended()
+
+
 @pytest.fixture
 def cases(tmp_path: Path) -> Cases:
     return Cases(tmp_path / "cases.sqlite3")
