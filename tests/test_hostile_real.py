@@ -50,6 +50,12 @@ class Listening:
             yield piece
 
 
+def marks(model: LlamaBackend, prompt: Prompt) -> list[int]:
+    """The control tokens of a prompt as the model reads it."""
+    tokens = model._tokens_of(prompt)
+    return [token for token in (*tokens.before, *tokens.rest) if token >= model._llama.token_bos()]
+
+
 @pytest.mark.usefixtures("in_real_home")
 @pytest.mark.parametrize("place", ["question", "turn"])
 @pytest.mark.parametrize("text", QUESTIONS.values(), ids=QUESTIONS.keys())
@@ -61,11 +67,8 @@ def test_a_hostile_text_cannot_lead_the_model_out_of_the_lines(
     asked = Ask(LEAD if earlier else text, facts={"irregularity": "none"}, state=earlier)
     *_, last = answer(Desk(real_embedder, model), asked)
     for prompt, written in model.written.items():
-        before, rest = small_model._tokens_of(prompt)
-        marks = [token for token in before + rest if token >= small_model._llama.token_bos()]
         plain = Prompt(prompt.system, "Law 1", "Question: who leads?", prompt.lines, prompt.grammar)
-        usual = [token for part in small_model._tokens_of(plain) for token in part if token >= small_model._llama.token_bos()]
-        assert marks == usual, "no control token comes from the text"
+        assert marks(small_model, prompt) == marks(small_model, plain), "no control token comes from the text"
         lines = written.split("\n")
         assert set(lines[:-1]) <= set(prompt.lines)
         assert any(line.startswith(lines[-1]) for line in ("", *prompt.lines))
