@@ -68,7 +68,7 @@ llm: ## try again to build llama-cpp-python
 system:
 	@tests/install-system-packages
 
-train: setup ## train the embedder on our own texts (about an hour on 2 cores, resumable)
+train: setup ## train the embedder on our own texts (up to an hour and a half on 2 cores, resumable)
 	@$(PIP) install -c constraints.txt -e ".[train]"
 	@.venv/bin/tablelaw models fetch embedder
 	.venv/bin/python -m rag.train

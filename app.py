@@ -28,7 +28,7 @@ from index.books import DEFAULT_BOOK, export_clause, list_books, read_book
 from index.errors import BadQuestion, BookError, ModelError, ServerError, TablelawError, UnknownClause
 from index.wording import find_shown, law_books
 from rag.backends.local import tell_kept, warm_up
-from rag.cases import Cases
+from rag.cases import CASES_FILE, Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
 from rag.page.render import case_html, choose_language, css, law_html, script, title_html
@@ -131,7 +131,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
         response.headers["Vary"] = f"Accept, Accept-Language, {PANEL_HEADER}"
         return response
 
-    running = Running(desk, Cases(paths.data_dir() / "cases.sqlite3"))
+    running = Running(desk, Cases(paths.data_dir() / CASES_FILE))
     theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     mounted: FastAPI = gr.mount_gradio_app(
         app,

@@ -381,13 +381,13 @@ def log_export(file: Path, kind: str, case_id: str | None, as_json: bool) -> Non
     if kind == "gold" and case_id is not None:
         raise click.UsageError("Candidates for the gold set come from the whole log; leave --case out.")
     opened = open_log()
+    entries = opened.case(case_id) if case_id is not None else opened.entries()
     if kind == "gold":
         write_file(file, (f"{line}\n" for line in gold_candidates(opened)))
+    elif kind == "html":
+        write_file(file, [appeal_html(tuple(entries))])
     else:
-        entries = opened.case(case_id) if case_id is not None else opened.entries()
-        write_file(
-            file, [appeal_html(tuple(entries))] if kind == "html" else (csv_lines if kind == "csv" else json_lines)(entries)
-        )
+        write_file(file, csv_lines(entries) if kind == "csv" else json_lines(entries))
     if as_json:
         _print_json({"file": str(file), "format": kind, "case": case_id})
 

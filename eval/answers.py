@@ -15,6 +15,7 @@ from eval.metrics import Rate, rate
 from index.books import clause_list
 from index.clause_id import ClauseId, parse_clause_id
 from index.errors import UnknownClause
+from rag.ruling import with_following
 
 Answer = Mapping[str, Any]
 MAX_WORDS = 120
@@ -34,7 +35,7 @@ class Answered:
 def cited(answer: Answer) -> list[ClauseId]:
     """The clauses an answer cites, those of a second irregularity with them; what is no clause id is left out."""
     found: list[ClauseId] = []
-    for text in (clause for part in _rulings(answer) for clause in part["cites"]):
+    for text in (clause for part in with_following(answer) for clause in part["cites"]):
         try:
             found.append(parse_clause_id(text))
         except UnknownClause:
@@ -44,7 +45,7 @@ def cited(answer: Answer) -> list[ClauseId]:
 
 def words_of(answer: Answer) -> str:
     """All that an answer says: its sentences of every part, and those of a second irregularity."""
-    texts = [sentence["text"] for one in _rulings(answer) for sentence in one["sentences"]]
+    texts = [sentence["text"] for one in with_following(answer) for sentence in one["sentences"]]
     return " ".join([answer["answer"], *texts])
 
 
@@ -53,7 +54,7 @@ def citation_validity(one: Answered) -> list[float]:
     if not one.answer:
         return []
     known = clause_list(one.answer["edition"])
-    return [float(_is_clause(text, known)) for part in _rulings(one.answer) for text in part["cites"]]
+    return [float(_is_clause(text, known)) for part in with_following(one.answer) for text in part["cites"]]
 
 
 def _is_clause(text: str, known: frozenset[ClauseId]) -> bool:
@@ -67,12 +68,8 @@ def provenance(one: Answered) -> list[float]:
     """For each id cited: 1 when its law card stands beside the answer, so that it can be read."""
     if not one.answer:
         return []
-    return [float(clause in {law["id"] for law in part["laws"]}) for part in _rulings(one.answer) for clause in part["cites"]]
-
-
-def _rulings(answer: Answer) -> list[Answer]:
-    """The ruling and those that follow it."""
-    return [answer, *(below for second in answer["then"] for below in _rulings(second))]
+    shown = [({law["id"] for law in part["laws"]}, part["cites"]) for part in with_following(one.answer)]
+    return [float(clause in laws) for laws, cites in shown for clause in cites]
 
 
 def citation_precision(one: Answered) -> list[float]:
@@ -132,7 +129,7 @@ def asks_right(one: Answered) -> bool:
 
 
 def _asked(answer: Answer) -> list[Mapping[str, Any]]:
-    return [fact for part in _rulings(answer) for fact in part["ask"]]
+    return [fact for part in with_following(answer) for fact in part["ask"]]
 
 
 def is_premature(one: Answered) -> bool:

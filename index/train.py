@@ -1,4 +1,4 @@
-"""Train the embedder and its heads on our own texts (``make train``): resumable, about an hour on 2 cores.
+"""Train the embedder and its heads on our own texts (``make train``): resumable, up to an hour and a half on 2 cores.
 
 In-batch contrastive training (multiple negatives ranking, all directions as in GTE, Li et al. 2023) of low-rank changes
 (LoRA) to the linear layers of the default embedder, on the pairs of `index.pairs`, and together with it, from the same texts,

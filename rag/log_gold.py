@@ -16,6 +16,7 @@ from index.hashing import sha256_value
 from rag.log import Log
 from rag.log_entry import Entry
 from rag.procedure import read_facts
+from rag.ruling import with_following
 
 QUESTION_CHARS = (8, 1500)
 """Shortest and longest question that the gold set takes; others are no candidates."""
@@ -88,7 +89,7 @@ def _story(ruling: Mapping[str, Any]) -> str:
     told = turns if turns[-1:] == [ruling["question"]] else [*turns, ruling["question"]]
     facts = read_facts()
     known: dict[str, Any] = {}
-    for part in _parts(ruling):
+    for part in with_following(ruling):
         known |= part["procedure"]["facts"] if part["procedure"] else {}
     for name, one in known.items():
         if one["from"] in {"answered", "changed"} and name in facts:
@@ -101,12 +102,6 @@ def _story(ruling: Mapping[str, Any]) -> str:
 def _told(procedure: Mapping[str, Any]) -> dict[str, str]:
     """The facts that the story states; what was presumed it does not."""
     return {name: one["value"] for name, one in procedure["facts"].items() if one.get("confidence") is not None}
-
-
-def _parts(ruling: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield ruling
-    for second in ruling["then"]:
-        yield from _parts(second)
 
 
 def _stripped(text: str, entry: Entry) -> str:

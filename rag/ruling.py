@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -117,6 +118,11 @@ def to_json(ruling: Ruling) -> dict[str, Any]:
     data["state"] = state_to_json(ruling.state)
     data["then"] = [to_json(second) for second in ruling.then]
     return data
+
+
+def with_following(ruling: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A ruling in the contract's form, then those that follow it (``then``), and those that follow them."""
+    return [ruling, *(below for second in ruling["then"] for below in with_following(second))]
 
 
 def to_page_json(ruling: Ruling) -> dict[str, Any]:

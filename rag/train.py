@@ -1,6 +1,7 @@
 """``python -m rag.train`` (or ``make train``): train what reads and finds, on the book, the stories and the procedures.
 
-First the weights over words (`rag.lexical`, some minutes), then the embedder and its heads (`index.train`, about an hour).
+First the weights over words (`rag.lexical`, some minutes), then the embedder and its heads (`index.train`, up to an hour and
+a half).
 """
 
 from __future__ import annotations

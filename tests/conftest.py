@@ -15,6 +15,7 @@ from rag.backends.llamacpp import LlamaBackend
 from rag.backends.prefixes import Prefixes
 from rag.models import LANGUAGE_MODELS
 from tests.fakes import FakeEmbedder
+from tests.invented import invented_procedures
 
 REAL_MODELS = models_dir()
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -90,6 +91,13 @@ The offender must replace the low bid. Nobody else may help:
 
 the offender's partner passes until the end, unless the new call is comparable.
 """
+
+
+@pytest.fixture(scope="module")
+def invented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The invented procedures in the place of the bundled ones, for a whole module."""
+    with invented_procedures(tmp_path_factory.mktemp("procedures")):
+        yield
 
 
 @pytest.fixture

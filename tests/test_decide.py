@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -8,7 +8,7 @@ from index.errors import ContractError
 from rag.decide import ANSWER_CONFIDENCE, NONE_OF_THESE, Decided, decide
 from rag.rule import From, Known
 from rag.ruling import State, Turn
-from tests.invented import LIMITS, Chances, Reading, heard, invented_procedures
+from tests.invented import LIMITS, Chances, Reading, heard
 
 STORY = "Tea all over the table"
 OTHER = "Now North has set the curtains at table four alight"  # ten words: a story of its own
@@ -18,10 +18,7 @@ FIRE = {"fire": 0.875, "noise": 0.0625, "dry": 0.03125}
 WET = {"yes": 0.875}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _invented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with invented_procedures(tmp_path_factory.mktemp("procedures")):
-        yield
+pytestmark = pytest.mark.usefixtures("invented")
 
 
 def put(

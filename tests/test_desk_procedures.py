@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from rag.reading import Thresholds
 from rag.ruling import AskedFact, Ruling, Sentence, State, Turn, state_from_json, state_to_json, to_json
 from rag.strings import strings
 from tests.fakes import FakeBackend, FakeEmbedder
-from tests.invented import LIMITS, Chances, heard, invented_procedures
+from tests.invented import LIMITS, Chances, heard
 from tests.made import ACCEPT, KEEP_IT, make_book
 
 STORY = "North bid too low over the pot"
@@ -65,10 +65,7 @@ class ListeningEmbedder(FakeEmbedder):
         return heard({})
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _invented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with invented_procedures(tmp_path_factory.mktemp("procedures")):
-        yield
+pytestmark = pytest.mark.usefixtures("invented")
 
 
 @pytest.fixture(autouse=True)

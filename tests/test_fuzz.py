@@ -34,7 +34,7 @@ from rag.ruling import Part, Ruling, State, Status, Turn, state_from_json, state
 from rag.running import Running
 from rag.strings import strings
 from tests.fakes import FakeEmbedder
-from tests.invented import LIMITS, TREES, Chances, heard, invented_procedures
+from tests.invented import LIMITS, TREES, Chances, heard
 from tests.made import ACCEPT, KEEP_IT
 from tests.test_desk_procedures import DECK, KEYS, TEA, calibrate
 from tests.test_prompt import literals
@@ -128,10 +128,7 @@ class Tags(HTMLParser):
         self.found.append((tag, attrs))
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _invented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with invented_procedures(tmp_path_factory.mktemp("procedures")):
-        yield
+pytestmark = pytest.mark.usefixtures("invented")
 
 
 @pytest.fixture(autouse=True)

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from index.clause_id import parse_clause_id
 from rag.prior import FAINT, LIKELY, expected_clauses
-from tests.invented import Chances, heard, invented_procedures
+from tests.invented import Chances, heard
 
-
-@pytest.fixture(autouse=True, scope="module")
-def _invented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with invented_procedures(tmp_path_factory.mktemp("procedures")):
-        yield
+pytestmark = pytest.mark.usefixtures("invented")
 
 
 def expected(chances: Chances | None) -> dict[str, float]:

@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from rag.reading import Reading
 from rag.rule import Known, Outcome, rule
-from tests.invented import LIMITS, invented_procedures, reading
+from tests.invented import LIMITS, reading
 
 TOLD = {"yes": 0.875, "no": 0.0625}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _invented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with invented_procedures(tmp_path_factory.mktemp("procedures")):
-        yield
+pytestmark = pytest.mark.usefixtures("invented")
 
 
 def path(outcome: Outcome) -> list[tuple[str, Known]]:

@@ -37,11 +37,12 @@ CLOSE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class _Tokens:
-    """The parts of a prompt: ``system`` and ``law``, which repeat, and the ``rest``."""
+    """The parts of a prompt: ``system`` and ``law``, which repeat, and the ``rest``; and the ``lines`` that may be written."""
 
     system: list[int]
     law: list[int]
     rest: list[int]
+    lines: list[list[int]]
 
     @property
     def before(self) -> list[int]:
@@ -127,11 +128,10 @@ class LlamaBackend:
             self._llama.close()
 
     def _written(self, prompt: Prompt) -> Generator[str, None, None]:
-        lines = [self._tokens(f"{line}\n") for line in prompt.lines]
-        tokens, count = self._planned(prompt, lines)
+        tokens, count = self._planned(prompt)
         yield from self._open(tokens)
         yield from self._compute(tokens.rest)
-        yield from self._choose(lines, count)
+        yield from self._choose(tokens.lines, count)
 
     def _measured(self, system: str) -> Generator[str, None, None]:
         tokens = self._tokens_of(Prompt(system, "", "?", (), "")).system
@@ -149,13 +149,13 @@ class LlamaBackend:
             yield ""
         self._speed = Speed(len(tokens) / (read - start), WARM_TOKENS / (time.perf_counter() - begun))
 
-    def _planned(self, prompt: Prompt, lines: list[list[int]]) -> tuple[_Tokens, int]:
+    def _planned(self, prompt: Prompt) -> tuple[_Tokens, int]:
         """The prompt and how many lines to write: as many as there is time for, and if for none, one without the Law."""
         tokens = self._tokens_of(prompt)
         if self._speed is None:
             return tokens, MAX_LINES
         to_read = len(tokens.rest) + (0 if self._is_kept(tokens.before) else len(tokens.before))
-        count = lines_within(self._speed, to_read, lines)
+        count = lines_within(self._speed, to_read, tokens.lines)
         if count == 0 and prompt.short:
             return self._tokens_of(prompt.short), 1
         return tokens, max(1, count)
@@ -165,10 +165,15 @@ class LlamaBackend:
         messages: Any = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         whole = self._format(messages=messages).prompt
         at = whole.rindex(user)
-        parts = whole[:at], whole[at : at + len(law)], whole[at + len(law) :]
-        tokens = _Tokens(*(self._tokens(part, special=True) for part in parts))
+        lines = [self._tokens(f"{line}\n") for line in prompt.lines]
+        tokens = _Tokens(
+            system=self._tokens(whole[:at], special=True),
+            law=self._tokens(whole[at : at + len(law)], special=True),
+            rest=self._tokens(whole[at + len(law) :], special=True),
+            lines=lines,
+        )
         used = len(tokens.before) + len(tokens.rest)
-        room = CONTEXT_TOKENS - sum(sorted(len(self._tokens(f"{line}\n")) for line in prompt.lines)[-MAX_LINES:])
+        room = CONTEXT_TOKENS - sum(sorted(map(len, lines))[-MAX_LINES:])
         if used > room:
             raise ValueError(f"the prompt has {used} tokens, {room} fit")
         return tokens

@@ -15,7 +15,7 @@ from rag.log_entry import Entry
 from rag.page.procedure_view import view
 from rag.page.render import templates
 from rag.procedure import read_procedures
-from rag.ruling import card
+from rag.ruling import card, with_following
 from rag.strings import authority, strings
 
 APPEAL_CLAUSES = ("92A", "92B", "79C1", "79C1#fn", "79C2")
@@ -87,12 +87,11 @@ def _turn(revisions: tuple[Entry, ...]) -> TurnView:
 
 def _rulings(ruling: Mapping[str, Any], lang: str) -> Iterator[RulingView]:
     """The ruling and those that follow it."""
-    found = ruling["procedure"]
-    procedure = read_procedures().get(found["id"]) if found else None
-    title = procedure.title.of(lang) if procedure else found["id"] if found else ""
-    yield RulingView(title, ruling, tuple(_facts(ruling, lang)))
-    for second in ruling["then"]:
-        yield from _rulings(second, lang)
+    for one in with_following(ruling):
+        found = one["procedure"]
+        procedure = read_procedures().get(found["id"]) if found else None
+        title = procedure.title.of(lang) if procedure else found["id"] if found else ""
+        yield RulingView(title, one, tuple(_facts(one, lang)))
 
 
 def _facts(ruling: Mapping[str, Any], lang: str) -> Iterator[FactRow]:
@@ -111,7 +110,7 @@ def _facts(ruling: Mapping[str, Any], lang: str) -> Iterator[FactRow]:
 
 def _laws(ruling: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     """The clauses that the ruling and those that follow it cite, as they were shown; all that was shown where none is cited."""
-    parts = [part.ruling for part in _rulings(ruling, ruling["lang"])]
+    parts = with_following(ruling)
     cited = {law["id"]: law for part in reversed(parts) for law in part["laws"] if law["id"] in part["cites"]}
     order = dict.fromkeys(clause for part in parts for clause in part["cites"] if clause in cited)
     return tuple(cited[clause] for clause in order) or tuple(ruling["laws"])
