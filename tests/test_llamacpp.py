@@ -265,11 +265,10 @@ def test_warmed_up_it_knows_its_speed_and_has_the_system_prompt_and_writes_the_s
 
 def test_a_slow_machine_is_asked_for_fewer_lines_and_then_spared_the_law(backend: LlamaBackend) -> None:
     prompt = replace(PROMPT, short=replace(PROMPT, law=""))
-    lines = [backend._tokens(f"{line}\n") for line in LINES]
     whole, short = backend._tokens_of(PROMPT), backend._tokens_of(replace(PROMPT, law=""))
     for seconds, planned in ((0.0, (whole, 3)), (41.0, (whole, 1)), (60.0, (short, 1))):
         backend._speed = Speed((len(whole.before) + len(whole.rest)) / seconds if seconds else 1e9, writing=10.0)
-        assert backend._planned(prompt, lines) == planned
+        assert backend._planned(prompt) == planned
     assert len(written(backend, prompt)) == 1
     backend._llama.reset()
     assert len(written(backend, PROMPT)) == 1, "there is no shorter form, so it is tried"
