@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from tests.conftest import REAL_MODELS
 
 PORT = 7860
 READY_SECONDS = 900
+LIGHT_SECONDS = 180
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
@@ -90,11 +93,45 @@ def served(real_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(scope="module")
-def browser(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The page over fakes (`tests.browser.light`), without strace: for tests of the page itself, ready in seconds."""
+    folder = tmp_path_factory.mktemp("light")
+    log = folder / "server.log"
+    command = f'ip link set lo up && exec "{sys.executable}" -m tests.browser.light {PORT}'
+    environment = {**os.environ, "TABLELAW_HOME": str(folder / "home"), "TABLELAW_MODELS": str(REAL_MODELS)}
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [*_namespace(), "sh", "-c", command], stdout=output, stderr=output, text=True, env=environment,
+            start_new_session=True, cwd=Path(__file__).resolve().parents[2],
+        )  # fmt: skip
+    served = Served(process, log)
+    try:
+        _wait_until_served(served)
+        yield served
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def _wait_until_served(served: Served) -> None:
+    """Ask in the server's namespace, where alone it can be reached."""
+    probe = f"import urllib.request as r; r.urlopen('{served.url}/health', timeout=5)"
+    end = time.monotonic() + LIGHT_SECONDS
+    while subprocess.run([*_inside(served), sys.executable, "-c", probe], capture_output=True, check=False).returncode:
+        assert served.process.poll() is None and time.monotonic() < end, served.trace.read_text(encoding="utf-8")
+        time.sleep(0.5)
+
+
+def _inside(served: Served) -> list[str]:
+    user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+    return ["nsenter", "--target", str(served.process.pid), "--net", *user]
+
+
+@contextmanager
+def _chromium(served: Served, folder: Path) -> Iterator[Browser]:
     """Chromium in the server's namespace; Playwright speaks to it through a pipe."""
-    wrapper = tmp_path_factory.mktemp("browser") / "chromium-in-namespace"
-    user = "" if os.geteuid() == 0 else "--user --preserve-credentials"
-    wrapper.write_text(f'#!/bin/sh\nexec nsenter --target {served.process.pid} --net {user} {CHROMIUM} "$@"\n')
+    wrapper = folder / "chromium-in-namespace"
+    wrapper.write_text(f'#!/bin/sh\nexec {" ".join(_inside(served))} {CHROMIUM} "$@"\n')
     wrapper.chmod(0o755)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=str(wrapper), args=FLAGS)
@@ -102,9 +139,33 @@ def browser(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         chromium.close()
 
 
+@pytest.fixture(scope="module")
+def browser(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser beside the real server."""
+    with _chromium(served, tmp_path_factory.mktemp("browser")) as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def light_browser(light: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser beside the page over fakes."""
+    with _chromium(light, tmp_path_factory.mktemp("light-browser")) as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def light_page(light_browser: Browser) -> Iterator[Callable[..., Page]]:
+    """As `new_page`, beside the page over fakes."""
+    yield from _pages(light_browser)
+
+
 @pytest.fixture
 def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Opens a page on a fresh device: ``new_page(width, height, locale)``; remembers every address it asked for."""
+    """Opens a page on a fresh device: ``new_page(width, height, locale)``."""
+    yield from _pages(browser)
+
+
+def _pages(browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts: list[BrowserContext] = []
 
     def open_page(width: int = 390, height: int = 844, locale: str = "en-GB") -> Page:

@@ -1,0 +1,56 @@
+"""The page over fakes, for browser tests of the page itself: bundled books and procedures, no model; ready in seconds.
+
+``python -m tests.browser.light PORT``. Stories are read by a few plain words, so that the path a tap takes is the real one.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import uvicorn
+import yaml
+
+from app import make_app
+from index.embedder import Chances, Vectors
+from index.lessons import IRREGULARITY, NOT_STATED
+from rag import calibration
+from rag.desk import Desk
+from rag.procedure import read_procedures
+from tests.fakes import FakeEmbedder
+
+CALIBRATION = {
+    "embedder_sha256": FakeEmbedder.hash,
+    "floor": 0.05,
+    "reading": {"irregularity": 0.5, "fact": 0.75, "presume": 0.625},
+}
+SPOKEN_OF = {
+    "insufficient": "insufficient-bid",
+    "недостаточн": "insufficient-bid",
+    "revoke": "revoke-established",
+    "фальшренонс": "revoke-established",
+}
+
+
+class ReadingEmbedder(FakeEmbedder):
+    """Hears the irregularity in one word of the story, and no facts."""
+
+    def read(self, text: str) -> tuple[Vectors, Chances | None]:
+        heard = next((name for word, name in SPOKEN_OF.items() if word in text.lower()), None)
+        rest = dict.fromkeys((*read_procedures(), NOT_STATED), 0.001)
+        chances = {IRREGULARITY: {**rest, heard if heard else NOT_STATED: 0.9}}
+        return self.encode([text], "query"), chances
+
+
+def main() -> None:
+    """Serve until ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        calibration.PATH = Path(folder) / "calibration.yaml"
+        calibration.PATH.write_text(yaml.safe_dump(CALIBRATION), encoding="utf-8")
+        desk = Desk(ReadingEmbedder(), None)
+        uvicorn.run(make_app(lambda: desk), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+
+
+if __name__ == "__main__":
+    main()
