@@ -12,6 +12,7 @@ from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from index.books import list_books
 from index.errors import BackendError, BookError, ContractError, IndexFault, ModelError, TablelawError, UnknownClause
@@ -49,6 +50,8 @@ class SentenceRoute(APIRoute):
                 return _error(
                     ContractError(f"The request is not of the right form ({place}: {first['msg']}); see /api/openapi.json.")
                 )
+            except HTTPException as error:  # fastapi's own, when it cannot read a body at all
+                return _error(ContractError(f"The request cannot be read ({error.detail}); see /api/openapi.json."))
             except TablelawError as error:
                 return _error(error)
 

@@ -101,7 +101,7 @@ class Lan:
 
     def codes(self) -> tuple[Code, ...]:
         """The addresses with their QR codes."""
-        return tuple(Code(url, segno.make(url, micro=False).svg_inline(scale=8, light="#ffffff")) for url in self.urls())
+        return tuple(Code(url, segno.make(url, micro=False).svg_inline(light="#ffffff", omitsize=True)) for url in self.urls())
 
 
 def open_lan(port: int, certificate: Certificate | None, say: Callable[[str], None]) -> Lan:
