@@ -19,7 +19,6 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.middleware.trustedhost import TrustedHostMiddleware
 from fastapi.responses import HTMLResponse, JSONResponse
 from filelock import FileLock, Timeout
 
@@ -31,12 +30,20 @@ from rag.backends.local import tell_kept, warm_up
 from rag.cases import CASES_FILE, Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
+from rag.page.api import add_api
+from rag.page.certificate import Certificate
+from rag.page.guard import JOIN_PATH, Guard
+from rag.page.installable import add_installable, head
+from rag.page.lan import EVERYWHERE, Lan, open_lan
+from rag.page.limit import BodyLimit
+from rag.page.mcp_server import add_mcp
 from rag.page.render import case_html, choose_language, css, law_html, script, title_html
+from rag.programs import Programs
 from rag.prompt import system_prompt
 from rag.question import read_question
 from rag.running import Running
 from rag.strings import strings
-from rag.terminal import err
+from rag.terminal import err, print_lan
 
 HOST = "127.0.0.1"
 DEVICE_COOKIE = "tablelaw_device"
@@ -44,7 +51,7 @@ PANEL_HEADER = "X-Tablelaw-Panel"
 """Sent by the page's script, which shows a clause in a panel and needs no page around it."""
 _YEAR = 365 * 24 * 3600
 _TURN_DIGITS = 18
-Tell = Callable[[dict[str, str]], None]
+Tell = Callable[[dict[str, Any]], None]
 
 # The page must work with no internet at all: the browser itself refuses every other address.
 CONTENT_POLICY = (
@@ -84,6 +91,11 @@ class LazyDesk:
         """Whether questions are answered without waiting."""
         return self._desk is not None
 
+    @property
+    def is_loading(self) -> bool:
+        """Whether a question would have to wait for the models."""
+        return not self._loaded.is_set()
+
     def tell_kept(self) -> None:
         """Say how often what the model had kept was of use."""
         if self._desk is not None:
@@ -97,8 +109,11 @@ class LazyDesk:
         return self._desk
 
 
-def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
-    """The whole web app over a desk; later routes are added here, before Gradio takes the rest."""
+def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None = None) -> FastAPI:
+    """The whole web app over a desk; later routes are added here, before Gradio takes the rest.
+
+    ``lan`` opens it to the club's network; without it this machine alone is served.
+    """
     app = FastAPI(title="Tablelaw", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     _add_middleware(app)
 
@@ -131,6 +146,10 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
         response.headers["Vary"] = f"Accept, Accept-Language, {PANEL_HEADER}"
         return response
 
+    programs = Programs(desk, book)
+    add_api(app, programs)
+    add_mcp(app, programs)
+    add_installable(app)
     running = Running(desk, Cases(paths.data_dir() / CASES_FILE))
     theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     mounted: FastAPI = gr.mount_gradio_app(
@@ -140,13 +159,15 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
         footer_links=[],
         theme=theme,
         css=css(),
-        head=f"<script>{script()}</script>",
+        head=f"<script>{script()}</script>{head()}",
         show_error=True,
         ssr_mode=False,
         enable_monitoring=False,
         pwa=False,
         mcp_server=False,
     )
+    mounted.add_middleware(BodyLimit)
+    mounted.add_middleware(Guard, lan=lan)  # added last, it stands before all else
     return mounted
 
 
@@ -244,25 +265,42 @@ def _setter(running: Running) -> Callable[..., Iterator[str]]:
     return on_set
 
 
-def serve_page(port: int, book: str | None = None, llm: str | None = None, tell: Tell | None = None) -> None:
-    """Serve on this machine only until stopped; ``tell`` gets ``{"url", "book"}`` when it begins.
+def serve_page(
+    port: int,
+    book: str | None = None,
+    llm: str | None = None,
+    tell: Tell | None = None,
+    lan: bool = False,
+    certificate: Certificate | None = None,
+) -> None:
+    """Serve until stopped: on this machine only, or with ``lan`` on the club's network, by HTTPS with a ``certificate``.
 
+    ``tell`` gets ``{"url", "book"}`` when it begins, with ``lan`` ``urls`` and ``pin``, too.
     Raises `ModelError`, `BookError`, `ServerError`, `ContractError`.
     """
     chosen = book or DEFAULT_BOOK
     read_book(chosen)
     check_models(llm)
-    _check_port(port)
+    host = EVERYWHERE if lan else HOST
+    _check_port(port, host)
     with _sole_server():
+        opened = open_lan(port, certificate, err) if lan else None
         desk = LazyDesk(llm, chosen)
-        app = make_app(desk, chosen)
-        url = f"http://{HOST}:{port}/"
+        app = make_app(desk, chosen, opened)
+        url = f"{opened.scheme if opened else 'http'}://{HOST}:{port}/"
         err(f"Tablelaw: {url} (Ctrl+C stops it)")
+        if opened:
+            print_lan(opened.urls(), opened.spoken_pin, f"{url}{JOIN_PATH[1:]}")
         if tell:
-            tell({"url": url, "book": chosen})
+            network = {"urls": opened.urls(), "pin": opened.pin} if opened else {}
+            tell({"url": url, "book": chosen, **network})
         signal.signal(signal.SIGTERM, _end)  # else it would end without a word, and without putting the lock away
+        # Forwarded headers are for the guard to see: uvicorn would take the address of the caller from them.
+        options: dict[str, Any] = {"log_level": "warning", "timeout_graceful_shutdown": 2, "proxy_headers": False}
+        if certificate:
+            options |= {"ssl_certfile": certificate.file, "ssl_keyfile": certificate.key}
         try:
-            uvicorn.run(app, host=HOST, port=port, log_level="warning", timeout_graceful_shutdown=2)
+            uvicorn.run(app, host=host, port=port, **options)
         finally:
             desk.tell_kept()
 
@@ -292,14 +330,13 @@ def _sole_server() -> Iterator[None]:
 
 
 def _add_middleware(app: FastAPI) -> None:
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost", "testserver"])
-
     @app.middleware("http")
     async def device_and_policy(request: Request, follow: Callable[[Request], Awaitable[Response]]) -> Response:
         response = await follow(request)
         response.headers["Content-Security-Policy"] = CONTENT_POLICY
         response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "no-referrer"
+        # Not "no-referrer": with that a browser sends a form of our own page as from nowhere (``Origin: null``).
+        response.headers["Referrer-Policy"] = "same-origin"
         if request.url.path == "/" and DEVICE_COOKIE not in request.cookies:
             response.set_cookie(DEVICE_COOKIE, secrets.token_hex(16), max_age=_YEAR, httponly=True, samesite="strict")
         return response
@@ -313,11 +350,11 @@ def _lang(request: gr.Request) -> str:
     return choose_language(request.headers.get("accept-language"))
 
 
-def _check_port(port: int) -> None:
+def _check_port(port: int, host: str) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
         except OSError as error:
             raise ServerError(f"Port {port} is in use ({error.strerror}); choose another with --port.") from error
 

@@ -44,17 +44,23 @@ def cli() -> None:
 
 @cli.command()
 @click.option("--port", default=7860, show_default=True, type=click.IntRange(1, 65535))
-@click.option("--lan", is_flag=True, help="Open to the club's network (comes with a later version).")
+@click.option("--lan", is_flag=True, help="Open to the club's network; a PIN is asked once on each device.")
+@click.option("--cert", type=click.Path(path_type=Path), metavar="FILE", help="With --lan: certificate (PEM) for HTTPS.")
+@click.option("--key", type=click.Path(path_type=Path), metavar="FILE", help="With --cert: its key (PEM, no passphrase).")
 @BOOK
 @LLM
 @JSON
-def serve(port: int, lan: bool, book: str | None, llm: str | None, as_json: bool) -> None:
-    """Start the page on this machine."""
-    if lan:
-        raise click.ClickException("--lan is not there yet: the page is served to this machine only; leave --lan out.")
+def serve(port: int, lan: bool, cert: Path | None, key: Path | None, book: str | None, llm: str | None, as_json: bool) -> None:
+    """Start the page on this machine, or with --lan on the club's network."""
+    if (cert is None) != (key is None):
+        raise click.UsageError("--cert and --key go together.")
+    if cert and not lan:
+        raise click.UsageError("--cert and --key are for the network: give --lan, too.")
     from app import serve_page
+    from rag.page.certificate import read_certificate
 
-    serve_page(port, book, llm, _print_json if as_json else None)
+    certificate = read_certificate(cert, key) if cert and key else None
+    serve_page(port, book, llm, _print_json if as_json else None, lan, certificate)
 
 
 @cli.command()
@@ -147,15 +153,15 @@ def search(
 @JSON
 def law(clause: str, book: str | None, as_json: bool) -> None:
     """Print a Law or one clause with all below it."""
-    from index.books import DEFAULT_BOOK, export_clause, find_clause, read_book
+    from index.books import DEFAULT_BOOK, find_clause, read_book
+    from rag.programs import law_json
 
-    opened = read_book(book or DEFAULT_BOOK)
-    found = find_clause(opened, clause)
-    branch = opened.branch(found.id)
     if as_json:
-        _print_json({"book": opened.id, "edition": opened.edition, "clauses": [export_clause(c) for c in branch]})
+        _print_json(law_json(clause, book))
     else:
-        print_clauses(opened, found, branch)
+        opened = read_book(book or DEFAULT_BOOK)
+        found = find_clause(opened, clause)
+        print_clauses(opened, found, opened.branch(found.id))
 
 
 @cli.group()
@@ -167,14 +173,9 @@ def book() -> None:
 @JSON
 def book_list(as_json: bool) -> None:
     """The books on this machine."""
-    from index.books import list_books, read_book
+    from rag.programs import books_json
 
-    rows = []
-    for book_id in list_books():
-        found = read_book(book_id)
-        keys = ("id", "edition", "lang", "kind", "source", "licence", "title", "in_force")
-        rows.append({**{key: getattr(found, key) for key in keys}, "clauses": len(found.clauses)})
-    _print_rows(rows, ("id", "edition", "lang", "kind", "clauses", "title"), as_json)
+    _print_rows(books_json(), ("id", "edition", "lang", "kind", "clauses", "title"), as_json)
 
 
 @book.command("export")
@@ -294,10 +295,9 @@ def procedure() -> None:
 @JSON
 def procedure_list(as_json: bool) -> None:
     """The procedures and the Laws they rule by."""
-    from rag.procedure import read_procedures
+    from rag.programs import procedures_json
 
-    rows = [{"id": p.id, "title": p.title.en, "laws": ", ".join(p.laws), "kind": p.kind} for p in read_procedures().values()]
-    _print_rows(rows, ("id", "title", "laws", "kind"), as_json)
+    _print_rows(procedures_json(), ("id", "title", "laws", "kind"), as_json)
 
 
 @procedure.command("show")

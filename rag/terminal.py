@@ -41,6 +41,19 @@ def err(line: str) -> None:
     _ERR.print(" ".join(line.split()), markup=False)
 
 
+def print_lan(urls: Sequence[str], pin: str, join: str) -> None:
+    """How other devices find the page: its addresses, the PIN, and on a terminal the QR code of the first address."""
+    if not urls:
+        err("This machine has no address in a private network: join the club's network with it; then see the page below.")
+    for url in urls:
+        err(f"On the club's network: {url}")
+    err(f"PIN: {pin} (asked once on each device); {join} shows it on this machine, with the QR code.")
+    if urls and _ERR.is_terminal:
+        from rag.page.lan import drawn  # the command line starts without it
+
+        _ERR.print(Text(drawn(urls[0]), style="bright_white on black"))
+
+
 class Bar:
     """A progress bar on stderr that appears with the first progress and leaves nothing behind."""
 

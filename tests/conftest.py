@@ -14,11 +14,14 @@ from rag import calibration
 from rag.backends.llamacpp import LlamaBackend
 from rag.backends.prefixes import Prefixes
 from rag.models import LANGUAGE_MODELS
+from rag.page import lan
 from tests.fakes import FakeEmbedder
 from tests.invented import invented_procedures
 
 REAL_MODELS = models_dir()
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+lan.LOOPBACK_HOSTS = (*lan.LOOPBACK_HOSTS, "testserver")  # as fastapi's test client calls us
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared is not here")
 

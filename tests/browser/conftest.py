@@ -24,8 +24,9 @@ from rag.models import LANGUAGE_MODELS
 from tests.conftest import REAL_MODELS
 
 PORT = 7860
+LAN_ADDRESS = "10.99.0.1"
 READY_SECONDS = 900
-LIGHT_SECONDS = 180
+LIGHT_SECONDS = 900
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
@@ -95,9 +96,22 @@ def served(real_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(scope="module")
 def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The page over fakes (`tests.browser.light`), without strace: for tests of the page itself, ready in seconds."""
-    folder = tmp_path_factory.mktemp("light")
+    with _light(tmp_path_factory.mktemp("light"), "ip link set lo up", "") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def light_lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The same, open to a network: the namespace has one more address, `LAN_ADDRESS`, which is not loopback."""
+    network = f"ip link set lo up && ip addr add {LAN_ADDRESS}/24 dev lo"
+    with _light(tmp_path_factory.mktemp("light-lan"), network, "--lan") as served:
+        yield served
+
+
+@contextmanager
+def _light(folder: Path, network: str, option: str) -> Iterator[Served]:
     log = folder / "server.log"
-    command = f'ip link set lo up && exec "{sys.executable}" -m tests.browser.light {PORT}'
+    command = f'{network} && exec "{sys.executable}" -m tests.browser.light {PORT} {option}'
     environment = {**os.environ, "TABLELAW_HOME": str(folder / "home"), "TABLELAW_MODELS": str(REAL_MODELS)}
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -151,6 +165,19 @@ def light_browser(light: Served, tmp_path_factory: pytest.TempPathFactory) -> It
     """A browser beside the page over fakes."""
     with _chromium(light, tmp_path_factory.mktemp("light-browser")) as chromium:
         yield chromium
+
+
+@pytest.fixture(scope="module")
+def lan_browser(light_lan: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser in the network of the page over fakes."""
+    with _chromium(light_lan, tmp_path_factory.mktemp("lan-browser")) as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def lan_page(lan_browser: Browser) -> Iterator[Callable[..., Page]]:
+    """As `new_page`, in that network."""
+    yield from _pages(lan_browser)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The page over fakes, for browser tests of the page itself: bundled books and procedures, no model; ready in seconds.
 
-``python -m tests.browser.light PORT``. Stories are read by a few plain words, so that the path a tap takes is the real one.
+``python -m tests.browser.light PORT [--lan]``. Stories are read by a few plain words, so that the path a tap takes is the
+real one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from index.embedder import Chances, Vectors
 from index.lessons import IRREGULARITY, NOT_STATED
 from rag import calibration
 from rag.desk import Desk
+from rag.page.devices import DEVICES_FILE, Devices
+from rag.page.lan import EVERYWHERE, Lan
 from rag.procedure import read_procedures
 from tests.fakes import FakeEmbedder
 
@@ -25,6 +28,8 @@ CALIBRATION = {
     "floor": 0.05,
     "reading": {"irregularity": 0.5, "fact": 0.75, "presume": 0.625},
 }
+LAN_PIN = "012345"
+"""The PIN with ``--lan``, which only a test's own network namespace may use."""
 SPOKEN_OF = {
     "insufficient": "insufficient-bid",
     "недостаточн": "insufficient-bid",
@@ -49,7 +54,10 @@ def main() -> None:
         calibration.PATH = Path(folder) / "calibration.yaml"
         calibration.PATH.write_text(yaml.safe_dump(CALIBRATION), encoding="utf-8")
         desk = Desk(ReadingEmbedder(), None)
-        uvicorn.run(make_app(lambda: desk), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+        port, is_open = int(sys.argv[1]), "--lan" in sys.argv
+        lan = Lan(port, Devices(Path(folder) / DEVICES_FILE, print), LAN_PIN) if is_open else None
+        host = EVERYWHERE if is_open else "127.0.0.1"
+        uvicorn.run(make_app(lambda: desk, lan=lan), host=host, port=port, log_level="warning", proxy_headers=False)
 
 
 if __name__ == "__main__":
