@@ -37,7 +37,7 @@ def test_a_clause_is_a_page_a_panel_or_json_by_what_is_asked_for(client: TestCli
     assert page.text.startswith("<!doctype html>")
     assert panel.text.startswith("<div")
     assert [clause["id"] for clause in data.json()["clauses"]] == ["27B1"]
-    assert {answer.headers["vary"] for answer in (page, panel, data)} == {f"Accept, Accept-Language, {PANEL_HEADER}"}
+    assert {answer.headers["vary"] for answer in (page, panel, data)} == {f"Accept, Accept-Language, Cookie, {PANEL_HEADER}"}
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
