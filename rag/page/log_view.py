@@ -113,8 +113,11 @@ def _list(query: Query, lang: str, found: Sequence[Entry], is_more: bool, **valu
 def case_html(entries: Sequence[Entry], lang: str, keeps_names: bool, typed: Typed | None = None, **values: Any) -> str:
     """A case: its questions with rulings and revisions, and forms to correct it; ``typed`` is put back into them."""
     turns = turn_views(entries)
+    latest = [turn.entry for turn in reversed(turns)]  # a later question may have been asked before the table was set
+    known = {name: next(filter(None, (getattr(one, name) for one in latest)), "") for name in ("table", "board")}
     return render(
-        "log_case.html", lang, "log", is_wide=True, turns=turns, last=turns[-1].entry, seats=SEATS if keeps_names else (),
+        "log_case.html", lang, "log", is_wide=True, turns=turns, case=latest[0].case, known=known,
+        players=next(filter(None, (one.players for one in latest)), {}), seats=SEATS if keeps_names else (),
         typed=typed.fields if typed else {}, limits=LIMITS, when=when, path=case_path, text_of=strings, changes=changes,
         **values,
     )  # fmt: skip
