@@ -25,7 +25,7 @@ from tests.conftest import REAL_MODELS
 
 PORT = 7860
 READY_SECONDS = 900
-LIGHT_SECONDS = 180
+LIGHT_SECONDS = 600
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
