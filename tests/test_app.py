@@ -90,3 +90,14 @@ def test_at_the_start_the_speed_is_told_and_at_the_end_however_it_ends_what_was_
     assert [line for line in lines if "tokens a second" in line] == [
         "fake-model writes 12.3 tokens a second here and reads 82."
     ]
+
+
+def test_the_pages_around_the_main_one_are_there_and_a_clause_is_in_the_language_of_the_device(client: TestClient) -> None:
+    for address in ("/log", "/settings"):
+        assert client.get(address).status_code == 200
+    assert client.get("/log").headers["referrer-policy"] == "same-origin", "with none, a form of our own names no origin"
+    own = {"Origin": "http://testserver"}
+    assert client.post("/settings/device", data={"lang": "ru"}, headers=own).status_code == 200
+    page = client.get("/law/27B1", headers={"Accept": "text/html"}).text
+    assert '<html lang="ru">' in page
+    assert "tablelaw_${name}" in page, "text size and dark or light, before the first paint"

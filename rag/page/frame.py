@@ -86,7 +86,7 @@ def fault_page(request: Request, error: TablelawError) -> Response:
     if _is_program(request):
         return JSONResponse({"error": tell(error, lang)}, status)
     here = "settings" if request.url.path.startswith("/settings") else "log"
-    return HTMLResponse(render("message.html", lang, here, fault=tell(error, lang), back=f"/{here}"), status)
+    return HTMLResponse(render("message.html", lang, here, reason=tell(error, lang), back=f"/{here}"), status)
 
 
 def _is_program(request: Request) -> bool:

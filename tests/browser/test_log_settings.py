@@ -15,6 +15,7 @@ from tests.browser.conftest import Served
 pytestmark = [pytest.mark.browser]
 
 STORY = "West made an insufficient bid, 1 heart over 1 spade"
+expect.set_options(timeout=90_000)  # as long as the page waits for everything else
 SIZES = [(390, 844), (1366, 768)]
 NewPage = Callable[..., Page]
 
@@ -36,8 +37,8 @@ def serious(page: Page) -> list[str]:
 def narrow_taps(page: Page) -> list[str]:
     """What is tapped and lower than 44 px; links within a text are no buttons."""
     return page.evaluate(
-        """[...document.querySelectorAll(`main a.tl-button, main button, main summary, main input:not([type=hidden]),
-            main select, main textarea, .tl-nav a, .tl-asked a`)]
+        """[...document.querySelectorAll(`main a, main button, main summary, main input:not([type=hidden]),
+            main select, main textarea, .tl-nav a`)]
             .filter(one => one.checkVisibility()).map(one => one.closest("label.tl-choice") ?? one)
             .filter(one => one.getBoundingClientRect().height < 43.5).map(one => one.outerHTML.slice(0, 120))"""
     )
@@ -77,6 +78,7 @@ def test_settings_are_there_after_a_reload_on_this_device_and_no_other(
     page.goto(light.url)
     expect(page.locator("#tl-send")).to_have_text("Решить")
     expect(page.locator(".tl-nav a[aria-current=page]")).to_have_text("Вопрос")
+    assert page.locator("#tl-question label > span").first.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") > 18
     page.wait_for_timeout(500)  # Gradio sets what the system prefers, once it is there
     assert page.evaluate("document.body.classList.contains('dark')")
     assert_fits(page, 390)
