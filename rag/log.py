@@ -158,7 +158,8 @@ class Log:
         """
         where, values = [_IS_LATEST], list[Any]()
         if text.strip():
-            where.append("e.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
+            # The plus has SQLite go by time until a page is full, instead of fetching and sorting all that have a common word.
+            where.append("+e.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
             values.append(_match(text))
         for condition, value in (("e.at_table = ?", table), ("e.board = ?", board), ("e.status = ?", status)):
             if value:
