@@ -208,6 +208,13 @@ def test_the_template_names_every_setting_once() -> None:
     assert list(yaml.safe_load(event_module.TEMPLATE.read_text(encoding="utf-8"))) == list(Event.model_fields)
 
 
+def test_half_a_character_is_replaced_in_the_file_and_on_the_page(client: TestClient) -> None:
+    assert client.post("/settings/event", json={"alerts": "a\ud800b"}).status_code == 303
+    assert read_event().alerts == "a?b"
+    answer = client.post("/settings/event", json={"alerts": "\ud800" * 301})
+    assert answer.status_code == 422
+
+
 # The log
 
 

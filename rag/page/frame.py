@@ -116,10 +116,15 @@ async def typed(request: Request) -> Typed:
     is_json = _sends_json(request)
     try:
         data = json.loads(await request.body()) if is_json else dict(await request.form())
-        fields = {str(name): str(value) for name, value in data.items() if value is not None}
+        fields = {str(name): _whole(str(value)) for name, value in data.items() if value is not None}
     except (ValueError, AttributeError, RecursionError, HTTPException) as error:
         raise Refused(400, "form_unreadable") from error
     return Typed(fields, is_json)
+
+
+def _whole(text: str) -> str:
+    """Typed text without half characters, which no page can show."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 async def uploaded(request: Request, limit: int) -> UploadFile:
