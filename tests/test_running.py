@@ -649,8 +649,9 @@ def test_an_answer_under_way_is_stopped_and_does_not_bring_its_deleted_case_back
 ) -> None:
     running = running_over(cases, gated)
     running.start("phone", KEEP_IT, False, small_book)
-    running.start("tablet", KEEP_IT, False, small_book)
     wait_for(cases, "phone", "", [ACCEPT])
+    running.start("tablet", KEEP_IT, False, small_book)
+    wait_for(cases, "tablet", waits(1), [])
     case = cases.shown("phone")
     assert case is not None
     assert running.delete(case.id)
