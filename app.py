@@ -36,8 +36,11 @@ from rag.page.guard import JOIN_PATH, Guard
 from rag.page.installable import add_installable, head
 from rag.page.lan import EVERYWHERE, Lan, open_lan
 from rag.page.limit import BodyLimit
+from rag.page.log_pages import log_router
 from rag.page.mcp_server import add_mcp
-from rag.page.render import case_html, choose_language, css, law_html, script, title_html
+from rag.page.render import case_html, css, law_html, look_script, script, title_html
+from rag.page.settings import language_of, read_settings
+from rag.page.settings_pages import settings_router
 from rag.programs import Programs
 from rag.prompt import system_prompt
 from rag.question import read_question
@@ -141,9 +144,8 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
                 branch = [export_clause(c) for c in law.book.branch(law.clause.id)]
                 response = JSONResponse({"book": law.book.id, "edition": law.book.edition, "clauses": branch})
             else:
-                lang = choose_language(request.headers.get("accept-language"))
-                response = HTMLResponse(law_html(law, lang, PANEL_HEADER not in request.headers))
-        response.headers["Vary"] = f"Accept, Accept-Language, {PANEL_HEADER}"
+                response = HTMLResponse(law_html(law, language_of(request), PANEL_HEADER not in request.headers))
+        response.headers["Vary"] = f"Accept, Accept-Language, Cookie, {PANEL_HEADER}"
         return response
 
     programs = Programs(desk, book)
@@ -151,6 +153,8 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
     add_mcp(app, programs)
     add_installable(app)
     running = Running(desk, Cases(paths.data_dir() / CASES_FILE))
+    app.include_router(log_router(running.delete))
+    app.include_router(settings_router(book))
     theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     mounted: FastAPI = gr.mount_gradio_app(
         app,
@@ -159,7 +163,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
         footer_links=[],
         theme=theme,
         css=css(),
-        head=f"<script>{script()}</script>{head()}",
+        head=f"<script>{look_script()}</script><script>{script()}</script>{head()}",
         show_error=True,
         ssr_mode=False,
         enable_monitoring=False,
@@ -194,7 +198,8 @@ def make_page(running: Running, book: str) -> gr.Blocks:
         set_send = gr.Button(elem_id="tl-set-send")
 
         def on_load(request: gr.Request) -> Iterator[tuple[Any, ...]]:
-            lang = _lang(request)
+            lang = language_of(request)
+            chosen = {"value": read_settings(request.cookies).book or book}
             text, books = strings(lang), list(dict.fromkeys((book, *law_books())))
             for now in running.watch(_device(request)):
                 yield (
@@ -202,18 +207,19 @@ def make_page(running: Running, book: str) -> gr.Blocks:
                     gr.update(label=text["ask_label"], placeholder=text["ask_placeholder"]),
                     gr.update(value=text["send"]),
                     gr.update(value=text["new_case"]),
-                    gr.update(label=text["book"], choices=books, visible=len(books) > 1),
+                    gr.update(label=text["book"], choices=books, visible=len(books) > 1, **chosen),
                     gr.update(label=text["continue_case"], visible=now is not None),
                     case_html(now, lang),
                 )
+                chosen = {}  # another book may be chosen while the answer grows
 
         def on_ask(typed: str, goes_on: bool, chosen: str, request: gr.Request) -> Iterator[tuple[Any, ...]]:
-            device, lang = _device(request), _lang(request)
+            device, lang = _device(request), language_of(request)
             try:
                 read_question(typed)
             except BadQuestion as error:
                 raise gr.Error(strings(lang)[error.key].format(**error.values), duration=8, print_exception=False) from error
-            running.start(device, typed, goes_on, chosen or book)
+            running.start(device, typed, goes_on, chosen or book, read_settings(request.cookies).uses_model)
             yield "", gr.update(value=False, visible=True), gr.skip()
             before = None
             for now in running.watch(device):
@@ -223,7 +229,7 @@ def make_page(running: Running, book: str) -> gr.Blocks:
 
         def on_new(request: gr.Request) -> tuple[Any, ...]:
             running.put_away(_device(request))
-            return "", gr.update(value=False, visible=False), case_html(None, _lang(request))
+            return "", gr.update(value=False, visible=False), case_html(None, language_of(request))
 
         shown = [question, continues, case]
         whole = [title, question, send, fresh, others, continues, case]
@@ -258,9 +264,9 @@ def _setter(running: Running) -> Callable[..., Iterator[str]]:
         turn, _, setting = what.partition(" ")
         fact, _, option = setting.partition("=")
         if turn.isdecimal() and len(turn) <= _TURN_DIGITS:
-            running.change(_device(request), int(turn), fact, option)
+            running.change(_device(request), int(turn), fact, option, read_settings(request.cookies).uses_model)
         for now in running.watch(_device(request)):
-            yield case_html(now, _lang(request))
+            yield case_html(now, language_of(request))
 
     return on_set
 
@@ -344,10 +350,6 @@ def _add_middleware(app: FastAPI) -> None:
 
 def _device(request: gr.Request) -> str:
     return str(request.cookies.get(DEVICE_COOKIE) or request.session_hash)
-
-
-def _lang(request: gr.Request) -> str:
-    return choose_language(request.headers.get("accept-language"))
 
 
 def _check_port(port: int, host: str) -> None:

@@ -371,8 +371,9 @@ def log_list(text: str, table: str, limit: int, as_json: bool) -> None:
 @JSON
 def log_export(file: Path, kind: str, case_id: str | None, as_json: bool) -> None:
     """Write the log, or one case of it, to a file."""
+    from rag.files import write_file
     from rag.log import open_log
-    from rag.log_export import csv_lines, json_lines, write_file
+    from rag.log_export import csv_lines, json_lines
     from rag.log_gold import gold_candidates
     from rag.page.appeal import appeal_html
 

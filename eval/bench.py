@@ -31,6 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eval.devices import Device
+from eval.log_bench import FEW, MANY, log_times
 from index import paths
 from index.books import DEFAULT_BOOK, read_book
 from index.search import TOP_K
@@ -70,7 +71,7 @@ def main() -> None:
     """Measure and print."""
     console = Console(width=110)
     console.print(f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC, {_machine()}")
-    rows = [*_starts(console), *_searches(console), *_load(console), *_answers(console)]
+    rows = [*_starts(console), *_searches(console), *_load(console), *_log(console), *_answers(console)]
     table = Table("what", "measured here", "ratio (same run)", box=box.SIMPLE)
     for row in rows:
         table.add_row(row.name, row.value, row.ratio)
@@ -221,6 +222,13 @@ def _seconds_to_cards(device: Device, question: str, whole: bool = False) -> flo
     if seconds is None:
         raise SystemExit(f"no law cards came for: {question}")
     return seconds
+
+
+def _log(console: Console) -> Iterator[Row]:
+    console.print(f"the ruling log with {MANY:,} entries …")
+    for one in log_times():
+        name = f"ruling log of {MANY:,} entries, {one.name}, p50"
+        yield Row(name, f"{one.many:.0f} ms", f"{one.many / one.few:.1f} of the same with {FEW}")
 
 
 def _told(log: Path, pattern: re.Pattern[str]) -> tuple[str, str]:

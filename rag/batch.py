@@ -14,6 +14,7 @@ from index.books import DEFAULT_BOOK
 from index.embedder import Progress
 from index.errors import ContractError, TablelawError
 from rag.desk import Ask, Desk, answer_whole, find
+from rag.files import write_file
 from rag.ruling import State, state_from_json, state_to_json, to_json
 
 
@@ -40,12 +41,7 @@ def read_state(path: Path) -> State | None:
 
 def write_state(path: Path, state: State) -> None:
     """Keep the case in a file, replaced in one step. Raises `ContractError` when it cannot be written."""
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_text(json.dumps(state_to_json(state), ensure_ascii=False, indent=1), encoding="utf-8")
-        os.replace(fresh, path)
-    except OSError as error:
-        raise ContractError(f"The case cannot be kept in {path} ({error.strerror}); name another file.") from error
+    write_file(path, [json.dumps(state_to_json(state), ensure_ascii=False, indent=1)])
 
 
 def search_json(desk: Desk, ask: Ask, k: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,11 +12,16 @@ from pydantic import BaseModel, Field, ValidationError
 
 from index import paths
 from index.errors import ContractError, first_fault
+from rag.files import write_file
 from rag.procedure import Leaf
 from rag.ruling import Sentence
 from rag.strings import strings
 
 Minutes = Annotated[int, Field(ge=0, le=7 * 24 * 60)]
+TEMPLATE = Path(__file__).with_name("event.yaml")
+"""Bundled: every setting unset, with comments that say what it means."""
+_UNSET = re.compile(r"^(\w+): null$", re.MULTILINE)
+_NEVER_FOLDED = 10_000
 _Told = Annotated[str, Field(min_length=1, max_length=300)]
 
 
@@ -55,6 +61,23 @@ def read_event() -> Event:
         raise ContractError(f"{path}: {first_fault(error)}; mend the file.") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ContractError(f"{path} cannot be read ({error}); mend the file.") from error
+
+
+def write_event(event: Event) -> None:
+    """Keep the settings in the file, whole, between the comments of the bundled one. Raises `ContractError`."""
+    values = event.model_dump()
+
+    def line(unset: re.Match[str]) -> str:
+        return yaml.safe_dump({unset[1]: values[unset[1]]}, allow_unicode=True, width=_NEVER_FOLDED).strip()
+
+    text = _UNSET.sub(line, TEMPLATE.read_text(encoding="utf-8"))
+    path = event_path()
+    instead = "free some space, or set TABLELAW_HOME"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ContractError(f"{path} cannot be written ({error.strerror}); {instead}.") from error
+    write_file(path, [text], instead)
 
 
 def regulations(leaf: Leaf, lang: str, event: Event) -> Iterator[Sentence]:

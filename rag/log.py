@@ -49,6 +49,10 @@ def open_log() -> Log:
     return Log(log_path())
 
 
+class UnknownCase(ContractError):
+    """A case, or a question of it, that the log does not have."""
+
+
 class Log:
     """The store. Every call opens its own connection, so that threads and programs never share one.
 
@@ -100,7 +104,10 @@ class Log:
             return _insert(db, entry)
 
     def correct(self, case: str, turn: int, correction: Correction) -> Entry:
-        """Set what the correction says in a new revision; what changes nothing writes nothing. Gives the latest revision."""
+        """Set what the correction says in a new revision; what changes nothing writes nothing. Gives the latest revision.
+
+        Raises `UnknownCase` when the log does not have the question.
+        """
         with self._writing() as db:
             before = _latest(db, case, turn)
             if before is None:
@@ -151,7 +158,8 @@ class Log:
         """
         where, values = [_IS_LATEST], list[Any]()
         if text.strip():
-            where.append("e.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
+            # The plus has SQLite go by time until a page is full, instead of fetching and sorting all that have a common word.
+            where.append("+e.id IN (SELECT rowid FROM words WHERE words MATCH ?)")
             values.append(_match(text))
         for condition, value in (("e.at_table = ?", table), ("e.board = ?", board), ("e.status = ?", status)):
             if value:
@@ -167,7 +175,7 @@ class Log:
             return tuple(_entries(db, f"e.id IN ({wanted}) {order}", (*values, limit, offset)))
 
     def case(self, case: str) -> tuple[Entry, ...]:
-        """All revisions of a case, by question and revision. Raises `ContractError` when the log does not have it."""
+        """All revisions of a case, by question and revision. Raises `UnknownCase` when the log does not have it."""
         with self._open() as db:
             found = tuple(_entries(db, "e.case_id = ? ORDER BY e.turn, e.revision", (case,)))
         if not found:
@@ -283,5 +291,5 @@ def _now() -> str:
     return utc_text(datetime.now(timezone.utc))
 
 
-def _no_case(case: str) -> ContractError:
-    return ContractError(f'The log has no case "{case[:60]}"; see: tablelaw log list')
+def _no_case(case: str) -> UnknownCase:
+    return UnknownCase(f'The log has no case "{case[:60]}"; see: tablelaw log list')

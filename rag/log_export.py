@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -39,31 +37,27 @@ def csv_lines(entries: Iterable[Entry]) -> Iterator[str]:
 def import_log(log: Log, path: Path) -> int:
     """Add the entries of a file that `json_lines` wrote, all or none; gives how many were new. Raises `ContractError`."""
     try:
-        with path.open(encoding="utf-8", newline="\n") as stream:
-            return log.add(_read(stream, path.name))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ContractError(f"{path} cannot be read ({type(error).__name__}); name a UTF-8 file of JSON lines.") from error
-
-
-def write_file(path: Path, pieces: Iterable[str]) -> None:
-    """Write a file whole or leave what was there. Raises `ContractError` when it cannot be written."""
-    try:
-        number, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        fresh = Path(name)
-        try:
-            with os.fdopen(number, "w", encoding="utf-8", newline="") as stream:
-                stream.writelines(pieces)
-                stream.flush()
-                os.fsync(number)
-            os.replace(fresh, path)
-        finally:
-            fresh.unlink(missing_ok=True)
+        with path.open("rb") as stream:
+            return import_lines(log, stream, str(path))
     except OSError as error:
-        raise ContractError(f"{path} cannot be written ({error.strerror}); name another file.") from error
+        raise _unreadable(str(path), error) from error
 
 
-def _read(lines: Iterable[str], name: str) -> Iterator[Entry]:
-    for number, line in enumerate(lines, start=1):
+def import_lines(log: Log, lines: Iterable[bytes], name: str) -> int:
+    """As `import_log`, from the lines of a file called ``name``."""
+    try:
+        return log.add(_read(lines, Path(name).name))
+    except UnicodeDecodeError as error:
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: Exception) -> ContractError:
+    return ContractError(f"{name} cannot be read ({type(error).__name__}); name a UTF-8 file of JSON lines.")
+
+
+def _read(lines: Iterable[bytes], name: str) -> Iterator[Entry]:
+    for number, raw in enumerate(lines, start=1):
+        line = raw.decode("utf-8")
         if not line.strip():
             continue
         try:

@@ -34,13 +34,15 @@ _ORDINAL = (
 )
 
 
-def gold_candidates(log: Log) -> Iterator[str]:
-    """JSON lines, one for each question whose last feedback stands.
+def gold_candidates(log: Log, case: str | None = None) -> Iterator[str]:
+    """JSON lines, one for each question whose last feedback stands: of the whole log, or of one case.
 
     What was found wrong must cite the clauses that the director names in saying why; where none is named ``must_cite`` is
     left empty, so that `eval.gold.read_gold` refuses the line until a person has filled it in.
     """
     for entry in log.judged():
+        if case not in {None, entry.case}:
+            continue
         line = _candidate(entry)
         if QUESTION_CHARS[0] <= len(line["question"]) <= QUESTION_CHARS[1]:
             yield json.dumps(line, ensure_ascii=False)

@@ -36,22 +36,27 @@ class Running:
         self._desk = desk
         self._cases = cases
         self._log = log
+        self._keeping = threading.Lock()  # no answer is written to the log between the deletions of its case
         self._expired: date | None = None
         self._changed = threading.Condition()
         self._versions: Counter[str] = Counter()  # of what each device shows, so that only its own watchers look again
         self._open: dict[int, threading.Event] = {}
 
-    def start(self, device: str, question: str, continues: bool, book: str | None = None) -> None:
-        """Begin to answer; the case shown on the device is then the one this question belongs to."""
+    def start(self, device: str, question: str, continues: bool, book: str | None = None, uses_model: bool = True) -> None:
+        """Begin to answer; the case shown on the device is then the one this question belongs to.
+
+        Without ``uses_model`` no language model writes: procedures rule, and else the law is quoted.
+        """
         question = plain(question)
         before = self._cases.shown(device) if continues else None
         stop = threading.Event()
         with self._changed:
             turn_id = self._cases.add_turn(device, question, continues)
             self._open[turn_id] = stop
-        self._begin(device, turn_id, Ask(question, book, "auto", {}, before.state if before else None), stop)
+        ask = Ask(question, book, "auto", {}, before.state if before else None)
+        self._begin(device, turn_id, ask, stop, uses_model)
 
-    def change(self, device: str, turn_id: int, fact: str, option: str) -> None:
+    def change(self, device: str, turn_id: int, fact: str, option: str, uses_model: bool = True) -> None:
         """Rule a turn anew with a fact answered or changed, or by another irregularity.
 
         A turn that the device does not show, or that is still under way, is left as it is.
@@ -68,17 +73,34 @@ class Running:
         with self._changed:
             self._cases.save_turn(turn_id, ruling, "", done=False)
             self._open[turn_id] = stop
-        self._begin(device, turn_id, Ask(turn.question, ruling["book"], "auto", given, before, sources), stop, ruling)
+        ask = Ask(turn.question, ruling["book"], "auto", given, before, sources)
+        self._begin(device, turn_id, ask, stop, uses_model, ruling)
 
-    def _begin(self, device: str, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None = None) -> None:
-        arguments = (device, turn_id, ask, stop, so_far)
+    def _begin(
+        self,
+        device: str,
+        turn_id: int,
+        ask: Ask,
+        stop: threading.Event,
+        uses_model: bool,
+        so_far: dict[str, Any] | None = None,
+    ) -> None:
+        arguments = (device, turn_id, ask, stop, uses_model, so_far)
         threading.Thread(target=self._run, args=arguments, daemon=True, name=f"answer-{turn_id}").start()
 
-    def _run(self, device: str, turn_id: int, ask: Ask, stop: threading.Event, so_far: dict[str, Any] | None) -> None:
+    def _run(
+        self,
+        device: str,
+        turn_id: int,
+        ask: Ask,
+        stop: threading.Event,
+        uses_model: bool,
+        so_far: dict[str, Any] | None,
+    ) -> None:
         before: Update | None = None
         try:
             desk = self._desk()
-            for update in answer(_stoppable(desk, stop), ask):
+            for update in answer(_own(desk, stop, uses_model), ask):
                 if update != before:  # who waits in line is told the same place again and again
                     so_far = to_page_json(update.ruling)
                     is_whole = update.done and not stop.is_set()
@@ -104,10 +126,11 @@ class Running:
         """Write a whole answer to the log; gives its notice, which says so when that failed."""
         ruling = update.ruling
         try:
-            case_id = self._cases.case_of(turn_id)
-            if case_id is not None:  # deleted meanwhile, it does not come back through the log
-                made_from = provenance(desk, ruling)
-                self._log().record(case_id, turn_id, ruling.question, to_json(ruling), made_from, update.notice)
+            made_from = provenance(desk, ruling)
+            with self._keeping:
+                case_id = self._cases.case_of(turn_id)
+                if case_id is not None:  # deleted meanwhile, it does not come back through the log
+                    self._log().record(case_id, turn_id, ruling.question, to_json(ruling), made_from, update.notice)
         except (TablelawError, OSError) as error:
             if desk.say:
                 desk.say(f"An answer was not written to the log: {error}")
@@ -141,6 +164,20 @@ class Running:
             for turn in case.turns if case else ():
                 if stop := self._open.get(turn.id):
                     stop.set()
+
+    def delete(self, case_id: str) -> bool:
+        """Delete a case for good, from the log and from the cases; an answer that is being written for it is stopped.
+
+        Gives whether it was there. Raises `ContractError` when it cannot be deleted, or not yet.
+        """
+        with self._changed:
+            under_way = dict(self._open)
+        for turn_id, stop in under_way.items():
+            if self._cases.case_of(turn_id) == case_id:
+                stop.set()
+        with self._keeping:
+            was_kept = self._cases.delete(case_id)
+            return bool(self._log().delete(case_id)) or was_kept
 
     def watch(self, device: str) -> Iterator[Case | None]:
         """The device's case now, and again each time it changed, until its last answer is whole.
@@ -191,9 +228,12 @@ class _Stoppable:
             yield piece
 
 
-def _stoppable(desk: Desk, stop: threading.Event) -> Desk:
+def _own(desk: Desk, stop: threading.Event, uses_model: bool) -> Desk:
+    """The desk as one answer has it: its model falls silent at ``stop``, or is not used at all."""
     if desk.backend is None:
         return desk
+    if not uses_model:
+        return replace(desk, backend=None)
     own = replace(desk, backend=_Stoppable(desk.backend, stop))
     own.turns = desk.turns  # one model, one line of people before it
     return own

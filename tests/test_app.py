@@ -4,15 +4,19 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 import app
-from app import PANEL_HEADER, make_app, serve_page
+from app import PANEL_HEADER, make_app, make_page, serve_page
+from rag.cases import Cases
 from rag.desk import Desk
+from rag.running import Running
 from tests.fakes import FakeEmbedder
-from tests.made import closed_port
+from tests.made import closed_port, make_book
 from tests.test_local import WarmBackend
 
 SECONDS = 60.0
@@ -37,7 +41,7 @@ def test_a_clause_is_a_page_a_panel_or_json_by_what_is_asked_for(client: TestCli
     assert page.text.startswith("<!doctype html>")
     assert panel.text.startswith("<div")
     assert [clause["id"] for clause in data.json()["clauses"]] == ["27B1"]
-    assert {answer.headers["vary"] for answer in (page, panel, data)} == {f"Accept, Accept-Language, {PANEL_HEADER}"}
+    assert {answer.headers["vary"] for answer in (page, panel, data)} == {f"Accept, Accept-Language, Cookie, {PANEL_HEADER}"}
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
@@ -90,3 +94,43 @@ def test_at_the_start_the_speed_is_told_and_at_the_end_however_it_ends_what_was_
     assert [line for line in lines if "tokens a second" in line] == [
         "fake-model writes 12.3 tokens a second here and reads 82."
     ]
+
+
+def test_the_pages_around_the_main_one_are_there_and_a_clause_is_in_the_language_of_the_device(client: TestClient) -> None:
+    for address in ("/log", "/settings"):
+        assert client.get(address).status_code == 200
+    assert client.get("/log").headers["referrer-policy"] == "same-origin", "with none, a form of our own names no origin"
+    own = {"Origin": "http://testserver"}
+    assert client.post("/settings/device", data={"lang": "ru"}, headers=own).status_code == 200
+    page = client.get("/law/27B1", headers={"Accept": "text/html"}).text
+    assert '<html lang="ru">' in page
+    assert "tablelaw_${name}" in page, "text size and dark or light, before the first paint"
+
+
+class NotedRunning(Running):
+    """Notes what it is given instead of answering."""
+
+    given: dict[str, Any] = {}  # noqa: RUF012
+
+    def start(self, device: str, question: str, continues: bool, book: str | None = None, uses_model: bool = True) -> None:
+        self.given["start"] = (book, uses_model)
+
+    def change(self, device: str, turn_id: int, fact: str, option: str, uses_model: bool = True) -> None:
+        self.given["change"] = uses_model
+
+
+@pytest.mark.parametrize(("model", "uses_model"), [("on", True), ("off", False), ("maybe", True)])
+def test_the_page_follows_the_settings_of_the_device(
+    small_book: str, home: Path, tmp_path: Path, model: str, uses_model: bool
+) -> None:
+    other = make_book(home, "other-2017-en")
+    running = NotedRunning(lambda: Desk(FakeEmbedder(), None), Cases(tmp_path / "cases.sqlite3"))
+    listeners = {one.fn.__name__: one.fn for one in make_page(running, small_book).fns.values() if one.fn}
+    cookies = {"tablelaw_book": other, "tablelaw_model": model, "tablelaw_lang": "ru"}
+    request = SimpleNamespace(cookies=cookies, headers={"accept-language": "en"}, session_hash="s")
+    (title, _, send, _, books, *_) = next(iter(listeners["on_load"](request)))
+    assert (books["value"], send["value"]) == (other, "Решить")
+    assert "Правила" in title
+    list(listeners["on_ask"]("West bid too low", False, "", request))
+    list(listeners["on_set"]("1 fact=option", request))
+    assert running.given == {"start": (small_book, uses_model), "change": uses_model}

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from index.errors import ContractError
+from rag.files import write_file
 from rag.log import Log, LogSettings
 from rag.log_entry import Correction, Entry, entry_to_json
-from rag.log_export import COLUMNS, csv_lines, import_log, json_lines, write_file
+from rag.log_export import COLUMNS, csv_lines, import_log, json_lines
 from tests.made import ACCEPT
 from tests.test_log import put
 

@@ -602,3 +602,61 @@ def test_old_cases_are_deleted_from_the_log_and_from_the_page_where_that_is_set(
     assert {entry.case for entry in logged()} == {made.case, logged()[-1].case}
     assert cases.shown("tablet") is None
     assert cases.shown("phone") is not None
+
+
+# Without the model, on a device that wants none
+
+
+def test_without_the_model_the_law_is_quoted_and_the_model_is_not_asked(
+    cases: Cases, small_book: str, gated: GatedBackend
+) -> None:
+    running = running_over(cases, gated)
+    running.start("phone", KEEP_IT, False, small_book, uses_model=False)
+    turn = wait_until_done(cases)
+    assert turn.ruling is not None
+    assert (turn.ruling["status"], turn.ruling["model"], turn.notice) == ("quote", "none", strings("en")["quote_no_model"])
+    assert gated.asked == []
+    running.start("tablet", KEEP_IT, False, small_book)
+    wait_for(cases, "tablet", "", [ACCEPT])
+    assert gated.asked == [KEEP_IT], "other devices have it as before"
+
+
+def test_a_change_without_the_model_does_not_ask_it_either(cases: Cases, ruled: str) -> None:
+    backend = GatedBackend()
+    running, turn = begun(cases, ruled, backend)
+    running.change("phone", turn.id, "irregularity", "none", uses_model=False)
+    after = wait_until_done(cases)
+    assert after.ruling is not None
+    assert (after.ruling["status"], after.ruling["model"], backend.asked) == ("quote", "none", [])
+
+
+# Deleting a case
+
+
+def test_a_case_is_deleted_from_the_log_and_from_the_device(cases: Cases, small_book: str) -> None:
+    running = running_over(cases)
+    running.start("phone", KEEP_IT, False, small_book)
+    wait_until_done(cases)
+    (entry,) = logged()
+    assert running.delete(entry.case)
+    assert cases.shown("phone") is None
+    assert logged() == ()
+    assert not running.delete(entry.case)
+
+
+def test_an_answer_under_way_is_stopped_and_does_not_bring_its_deleted_case_back(
+    cases: Cases, small_book: str, gated: GatedBackend
+) -> None:
+    running = running_over(cases, gated)
+    running.start("phone", KEEP_IT, False, small_book)
+    wait_for(cases, "phone", "", [ACCEPT])
+    running.start("tablet", KEEP_IT, False, small_book)
+    wait_for(cases, "tablet", waits(1), [])
+    case = cases.shown("phone")
+    assert case is not None
+    assert running.delete(case.id)
+    gated.gate.set()
+    assert sentences(wait_until_done(cases, "tablet")) == [ACCEPT, PASSES]
+    wait_until_ended()
+    assert cases.shown("phone") is None
+    assert case.id not in {entry.case for entry in logged()}

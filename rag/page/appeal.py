@@ -59,7 +59,7 @@ def appeal_html(entries: Sequence[Entry]) -> str:
     """
     last = entries[-1]
     lang, edition = str(last.ruling["lang"]), str(last.ruling["edition"])
-    turns = [_turn(tuple(revisions)) for _, revisions in groupby(entries, key=lambda entry: entry.turn)]
+    turns = turn_views(entries)
     in_force = edition == EDITION_IN_FORCE
     return (
         templates()
@@ -75,6 +75,11 @@ def appeal_html(entries: Sequence[Entry]) -> str:
             appeal=_appeal_clauses(lang) if in_force else [],
         )
     )
+
+
+def turn_views(entries: Sequence[Entry]) -> list[TurnView]:
+    """The questions of a case from all its revisions, by question and revision."""
+    return [_turn(tuple(revisions)) for _, revisions in groupby(entries, key=lambda entry: entry.turn)]
 
 
 def _turn(revisions: tuple[Entry, ...]) -> TurnView:

@@ -86,13 +86,8 @@ def _then(ruling: dict[str, Any] | None, lang: str) -> Iterator[dict[str, Any]]:
 
 
 def title_html(lang: str) -> str:
-    """The page's title; it carries the words that the page's script needs."""
-    text = strings(lang)
-    return str(
-        Markup('<h1 lang="{}" data-close="{}" data-lost="{}">{}</h1>').format(
-            lang, text["close"], text["lost_connection"], text["title"]
-        )
-    )
+    """The page's title and the way to the other pages; it carries the words that the page's script needs."""
+    return templates().get_template("title.html").render(lang=lang, text=strings(lang))
 
 
 def law_html(law: Shown, lang: str, whole_page: bool) -> str:
@@ -112,6 +107,7 @@ def law_html(law: Shown, lang: str, whole_page: bool) -> str:
         comments=comments(book, clause.id.law),
         authority=authority(lang, book.edition, (shown(books, clause.id) or Shown(clause, book)).book.wording),
         css=css() if whole_page else "",
+        look=look_script() if whole_page else "",
     )  # fmt: skip
 
 
@@ -127,10 +123,15 @@ def _source(law: Shown, lang: str) -> str:
 
 
 def css() -> str:
-    """The style sheet."""
-    return (FOLDER / "page.css").read_text(encoding="utf-8")
+    """The style sheet of all pages."""
+    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "pages.css"))
 
 
 def script() -> str:
     """The page's script."""
     return (FOLDER / "page.js").read_text(encoding="utf-8")
+
+
+def look_script() -> str:
+    """The script that applies text size and dark or light before the first paint; it stands in the head of every page."""
+    return (FOLDER / "look.js").read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from tests.conftest import REAL_MODELS
 PORT = 7860
 LAN_ADDRESS = "10.99.0.1"
 READY_SECONDS = 900
-LIGHT_SECONDS = 900
+LIGHT_SECONDS = 600
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
