@@ -31,6 +31,7 @@ from rag.backends.local import tell_kept, warm_up
 from rag.cases import CASES_FILE, Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
+from rag.page.phone import phone_router
 from rag.page.render import case_html, choose_language, css, law_html, script, title_html
 from rag.prompt import system_prompt
 from rag.question import read_question
@@ -132,6 +133,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
         return response
 
     running = Running(desk, Cases(paths.data_dir() / CASES_FILE))
+    app.include_router(phone_router(running, book, DEVICE_COOKIE))
     theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     mounted: FastAPI = gr.mount_gradio_app(
         app,
@@ -171,6 +173,7 @@ def make_page(running: Running, book: str) -> gr.Blocks:
         # The page's script puts "turn fact=option" here and presses the button, when a chip or an answer is tapped.
         set_box = gr.Textbox(elem_id="tl-set-box", container=False)
         set_send = gr.Button(elem_id="tl-set-send")
+        refresh = gr.Button(elem_id="tl-refresh")  # pressed by the script: the device shows another case, or was away
 
         def on_load(request: gr.Request) -> Iterator[tuple[Any, ...]]:
             lang = _lang(request)
@@ -185,6 +188,10 @@ def make_page(running: Running, book: str) -> gr.Blocks:
                     gr.update(label=text["continue_case"], visible=now is not None),
                     case_html(now, lang),
                 )
+
+        def on_refresh(request: gr.Request) -> Iterator[tuple[Any, ...]]:
+            for now in running.watch(_device(request)):
+                yield gr.update(visible=now is not None), case_html(now, _lang(request))
 
         def on_ask(typed: str, goes_on: bool, chosen: str, request: gr.Request) -> Iterator[tuple[Any, ...]]:
             device, lang = _device(request), _lang(request)
@@ -221,6 +228,15 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             _setter(running),
             [set_box],
             [case],
+            show_progress="hidden",
+            concurrency_limit=None,
+            trigger_mode="multiple",
+            api_visibility="private",
+        )
+        refresh.click(
+            on_refresh,
+            None,
+            [continues, case],
             show_progress="hidden",
             concurrency_limit=None,
             trigger_mode="multiple",

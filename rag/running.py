@@ -15,6 +15,7 @@ from rag.backends import Backend
 from rag.cases import INTERRUPTED, Case, Cases
 from rag.desk import Ask, Desk, Update, answer
 from rag.log import Log, open_log
+from rag.log_entry import Correction, Place
 from rag.prompt import Prompt
 from rag.provenance import provenance
 from rag.question import plain
@@ -40,16 +41,27 @@ class Running:
         self._changed = threading.Condition()
         self._versions: Counter[str] = Counter()  # of what each device shows, so that only its own watchers look again
         self._open: dict[int, threading.Event] = {}
+        self._placing = threading.Lock()  # a place told while an answer is written to the log is not missed
 
-    def start(self, device: str, question: str, continues: bool, book: str | None = None) -> None:
-        """Begin to answer; the case shown on the device is then the one this question belongs to."""
+    @property
+    def cases(self) -> Cases:
+        """The store of the cases."""
+        return self._cases
+
+    def start(
+        self, device: str, question: str, continues: bool, book: str | None = None, facts: Mapping[str, str] | None = None
+    ) -> None:
+        """Begin to answer; the case shown on the device is then the one this question belongs to.
+
+        ``facts`` are given with the question, the irregularity among them.
+        """
         question = plain(question)
         before = self._cases.shown(device) if continues else None
         stop = threading.Event()
         with self._changed:
             turn_id = self._cases.add_turn(device, question, continues)
             self._open[turn_id] = stop
-        self._begin(device, turn_id, Ask(question, book, "auto", {}, before.state if before else None), stop)
+        self._begin(device, turn_id, Ask(question, book, "auto", facts or {}, before.state if before else None), stop)
 
     def change(self, device: str, turn_id: int, fact: str, option: str) -> None:
         """Rule a turn anew with a fact answered or changed, or by another irregularity.
@@ -107,7 +119,9 @@ class Running:
             case_id = self._cases.case_of(turn_id)
             if case_id is not None:  # deleted meanwhile, it does not come back through the log
                 made_from = provenance(desk, ruling)
-                self._log().record(case_id, turn_id, ruling.question, to_json(ruling), made_from, update.notice)
+                with self._placing:
+                    place = self._cases.place_of(case_id)
+                    self._log().record(case_id, turn_id, ruling.question, to_json(ruling), made_from, update.notice, place)
         except (TablelawError, OSError) as error:
             if desk.say:
                 desk.say(f"An answer was not written to the log: {error}")
@@ -132,6 +146,25 @@ class Running:
         with self._changed:
             self._versions[device] += 1
             self._changed.notify_all()
+
+    def show(self, device: str, case_id: str) -> bool:
+        """Show another case of the device's own; gives whether there is one. An answer under way goes on."""
+        is_own = self._cases.show(device, case_id)
+        self._tell(device)
+        return is_own
+
+    def set_place(self, device: str, case_id: str, place: Place) -> bool:
+        """Say where a case of the device's own happened, in its log entries too; gives whether there is such a case.
+
+        Raises `ContractError` when the log cannot be written: the case itself has its place then.
+        """
+        with self._placing:
+            if not self._cases.set_place(device, case_id, place):
+                return False
+            log = self._log()
+            for turn in log.turns_of(case_id):
+                log.correct(case_id, turn, Correction(table=place.table, board=place.board))
+        return True
 
     def put_away(self, device: str) -> None:
         """Show no case on the device; an answer that is still being written for it is stopped."""
