@@ -67,8 +67,10 @@
     if (later && !isCurrent(later) && tl.words().version === shown) reload(); // Gradio's own connection is gone for good
   };
   tl.probe = (isBack = false) => {
-    probing ??= look(isBack).finally(() => { probing = null; });
-    return probing;
+    if (probing && !isBack) return probing;
+    const after = (probing ?? Promise.resolve()).then(() => look(isBack));
+    probing = after;
+    return after.finally(() => { if (probing === after) probing = null; });
   };
 
   // What is typed
@@ -105,7 +107,7 @@
     event.preventDefault();
     event.stopImmediatePropagation();
     lost = true;
-    say(tl.words().notSent);
+    say(event.target.closest?.("#tl-send, #tl-question") ? tl.words().notSent : tl.words().offline);
     keepDraft();
   };
   document.addEventListener("click", (event) => {

@@ -39,11 +39,14 @@
         history.back();
       }
       const opener = dialog.opener;
-      (opener instanceof Element ? opener : tl.found?.(opener))?.focus({ preventScroll: true });
+      const again = opener instanceof Element && !opener.isConnected
+        ? document.querySelector(`[data-list="${opener.dataset.list}"]`) : tl.found?.(opener);
+      again?.focus({ preventScroll: true });
     });
     document.body.append(dialog);
     return dialog;
   };
+  if (history.state?.tlOverlay) history.replaceState({ ...history.state, tlOverlay: false }, ""); // reloaded with one open
   window.addEventListener("popstate", () => {
     if (!history.state?.tlOverlay) for (const dialog of document.querySelectorAll("dialog[id^=tl-][open]")) dialog.close();
   });
@@ -62,7 +65,7 @@
       const down = from ? event.touches[0].clientY - from.clientY : 0;
       dialog.style.transform = down > 0 && dialog.scrollTop <= 0 ? `translateY(${down}px)` : "";
     }, { passive: true });
-    const let_go = (event) => {
+    const letGo = (event) => {
       const to = event.changedTouches[0];
       const down = from ? to.clientY - from.clientY : 0;
       const across = from ? Math.abs(to.clientX - from.clientX) : 0;
@@ -70,8 +73,9 @@
       if (event.type === "touchend" && down > SWIPE && down > 2 * across && dialog.scrollTop <= 0) dialog.close();
       from = null;
     };
-    dialog.addEventListener("touchend", let_go);
-    dialog.addEventListener("touchcancel", let_go);
+    dialog.addEventListener("touchend", letGo);
+    dialog.addEventListener("touchcancel", letGo);
+    dialog.addEventListener("close", () => { stack = []; });
     return dialog;
   };
   tl.sheetHead = (...before) => {

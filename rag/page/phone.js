@@ -93,7 +93,7 @@
     said.textContent = text;
   };
   document.addEventListener("tl-case-changed", () => {
-    const now = tl.words().version;
+    const now = `${tl.words().version} ${lang()}`;
     if (now === version || document.querySelector('.tl-turn[aria-busy="true"]')) return;
     version = now;
     tl.loadLists();
@@ -155,12 +155,17 @@
   });
 
   document.addEventListener("submit", (event) => {
-    const place = event.target.closest?.("form.tl-place");
     const feedback = event.target.closest?.("form.tl-feedback");
-    if (!place && !feedback) return;
+    if (!feedback && !event.target.closest?.("form.tl-place")) return;
     event.preventDefault();
-    if (place) { savePlace(place); document.activeElement?.blur(); }
     if (feedback) judge(feedback, "wrong", feedback.querySelector("textarea").value.trim());
+  });
+  document.addEventListener("keydown", (event) => {
+    const form = event.key === "Enter" && event.target.closest?.("form.tl-place");
+    if (!form) return;
+    event.preventDefault(); // a form of two fields without a button is not sent by Enter
+    savePlace(form);
+    event.target.blur(); // the keyboard goes
   });
   document.addEventListener("click", async (event) => {
     const at = (selector) => event.target.closest?.(selector);

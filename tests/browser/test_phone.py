@@ -35,7 +35,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder by which a test lets a slow answer go on."""
     folder = tmp_path_factory.mktemp("gate")
     os.environ["TABLELAW_TEST_GATE"] = str(folder)
-    expect.set_options(timeout=90_000)
+    expect.set_options(timeout=60_000)
     yield folder
     del os.environ["TABLELAW_TEST_GATE"]
     expect.set_options(timeout=5_000)
@@ -64,7 +64,7 @@ def opened(light: Served, light_page: Open) -> Open:
 
 
 def usable(page: Page) -> None:
-    expect(page.locator("#tl-send")).to_have_text(re.compile("^(Rule|Решить)$"))
+    expect(page.locator("#tl-send")).to_have_text(re.compile(r"^\s*(Rule|Решить)\s*$"))
     page.wait_for_selector("#tl-bar button")
 
 
