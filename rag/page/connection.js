@@ -26,10 +26,13 @@
     bar.hidden = !text;
   };
   tl.tell = (text) => { say(text); if (!lost) setTimeout(() => { if (!lost) say(""); }, 8_000); };
+  let sending = null; // the question that was sent last, until the box is empty
   const setLost = (is) => {
     if (is === lost) return;
     lost = is;
-    say(is ? tl.words().offline : "");
+    const isUnsent = is && sending && box()?.value === sending;
+    say(isUnsent ? tl.words().notSent : is ? tl.words().offline : "");
+    sending = null;
   };
 
   // Is the server there, and is what is shown what it has?
@@ -101,12 +104,12 @@
   addEventListener("pagehide", keepDraft);
   document.addEventListener("tl-case-changed", restoreDraft);
 
-  // A question is not sent into nothing: it stays in the box, and that is told.
+  // A question is not sent into nothing: it stays in the box, and that is told. What the browser thinks of being online does
+  // not count: a laptop without any network still serves itself.
   const stopIfLost = (event) => {
-    if (!lost && navigator.onLine) return;
+    if (!lost) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    lost = true;
     say(event.target.closest?.("#tl-send, #tl-question") ? tl.words().notSent : tl.words().offline);
     keepDraft();
   };
@@ -114,18 +117,20 @@
     if (event.target.closest?.("#tl-send, button.tl-set, [data-start], #tl-new")) stopIfLost(event);
   }, true);
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.shiftKey && event.target === box()) stopIfLost(event);
+    if (event.key === "Enter" && event.shiftKey && event.target === box()) { stopIfLost(event); checkSent(); }
   }, true);
-  document.addEventListener("click", (event) => {
-    if (event.target.closest?.("#tl-send")) setTimeout(() => tl.probe(), 1_500);
-  });
+  const checkSent = () => {
+    sending = box()?.value || null;
+    setTimeout(() => tl.probe(), 1_000);
+  };
+  document.addEventListener("click", (event) => { if (event.target.closest?.("#tl-send")) checkSent(); });
 
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "hidden") keepDraft();
     else tl.probe(true);
   });
   addEventListener("online", () => tl.probe(true));
-  addEventListener("offline", () => setLost(true));
+  addEventListener("offline", () => tl.probe());
   addEventListener("pageshow", (event) => { if (event.persisted) tl.probe(true); });
   const watch = async () => {
     for (;;) {

@@ -55,7 +55,7 @@ class GatedBackend:
     """
 
     name, is_bound, at_once = "gated", True, 4
-    sentences = 4
+    sentences = 3
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
