@@ -655,13 +655,13 @@ def test_a_place_that_the_log_cannot_take_is_told_and_stays_with_the_case(
 
 
 def test_a_question_starts_with_facts_given(cases: Cases, ruled: str) -> None:
-    reading_over(cases).start("phone", "By a tap", False, ruled, {"irregularity": "fire"})
+    reading_over(cases).start("phone", KEEP_IT, False, ruled, {"irregularity": "fire"})
     assert asked(wait_until_done(cases)) == ["who"]
 
 
 def test_another_case_is_shown_and_the_answer_under_way_goes_on(cases: Cases, small_book: str, gated: GatedBackend) -> None:
     running = running_over(cases, gated)
-    running.start("phone", "first", False, small_book)
+    running.start("phone", f"{KEEP_IT}, first", False, small_book)
     first = cases.shown("phone")
     running.start("phone", KEEP_IT, False, small_book)
     assert first is not None

@@ -22,7 +22,6 @@ from rag.page.tiles import read_tiles, told
 from rag.strings import authority, languages, strings
 
 FOLDER = Path(__file__).resolve().parent
-STYLES = ("page.css", "phone.css")
 SCRIPTS = ("page.js", "steady.js", "readout.js", "phone.js", "connection.js")
 """In the order in which they are run: each may use what those before it have put into ``window.tablelaw``."""
 EXAMPLES = 3
@@ -139,7 +138,12 @@ def _source(law: Shown, lang: str) -> str:
 
 def css() -> str:
     """The style sheet."""
-    return _files(STYLES)
+    return _files(("page.css",))
+
+
+def head() -> str:
+    """What stands in the page's head: the scripts, and the styles that Gradio would not take as they are (``html``, ``@media``)."""
+    return f"<style>{_files(('phone.css',))}</style><script>{script()}</script>"
 
 
 def script() -> str:
