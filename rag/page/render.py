@@ -142,7 +142,7 @@ def css() -> str:
 
 
 def head() -> str:
-    """What stands in the page's head: the scripts, and the styles that Gradio would not take as they are (``html``, ``@media``)."""
+    """What stands in the page's head: scripts, and styles that Gradio would not leave as they are (``html``, ``@media``)."""
     return f"<style>{_files(('phone.css',))}</style><script>{script()}</script>"
 
 
