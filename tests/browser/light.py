@@ -55,7 +55,7 @@ class GatedBackend:
     """
 
     name, is_bound, at_once = "gated", True, 4
-    sentences = 3
+    lines = 4
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -63,7 +63,7 @@ class GatedBackend:
     def stream(self, prompt: Prompt) -> Iterator[str]:
         if "slowly" not in prompt.question.rpartition("Question: ")[2]:
             raise BackendError("not asked slowly")
-        for number, line in enumerate(prompt.lines[: self.sentences]):
+        for number, line in enumerate(prompt.lines[: self.lines]):
             while number and not (self._folder / str(number)).exists():
                 time.sleep(0.05)
                 yield ""
