@@ -82,6 +82,7 @@ def ruled(page: Page, question: str = STORY) -> None:
 
 def start_tile(page: Page, irregularity: str) -> None:
     start = page.locator(f'[data-start="{irregularity}"]')
+    start.wait_for(state="attached")  # the tiles may just be on their way back
     if not start.is_visible():
         page.locator(f'details:has([data-start="{irregularity}"]) > summary').click()
     start.click()
