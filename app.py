@@ -33,12 +33,14 @@ from rag.models import check_models
 from rag.page.api import add_api
 from rag.page.certificate import Certificate
 from rag.page.guard import JOIN_PATH, Guard
-from rag.page.installable import add_installable, head
+from rag.page.installable import add_installable
+from rag.page.installable import head as installable_head
 from rag.page.lan import EVERYWHERE, Lan, open_lan
 from rag.page.limit import BodyLimit
 from rag.page.log_pages import log_router
 from rag.page.mcp_server import add_mcp
-from rag.page.render import case_html, css, law_html, look_script, script, title_html
+from rag.page.phone import phone_router
+from rag.page.render import case_html, css, head, law_html, title_html
 from rag.page.settings import language_of, read_settings
 from rag.page.settings_pages import settings_router
 from rag.programs import Programs
@@ -155,6 +157,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
     running = Running(desk, Cases(paths.data_dir() / CASES_FILE))
     app.include_router(log_router(running.delete))
     app.include_router(settings_router(book))
+    app.include_router(phone_router(running, book, DEVICE_COOKIE))
     theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
     mounted: FastAPI = gr.mount_gradio_app(
         app,
@@ -163,7 +166,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
         footer_links=[],
         theme=theme,
         css=css(),
-        head=f"<script>{look_script()}</script><script>{script()}</script>{head()}",
+        head=head() + installable_head(),
         show_error=True,
         ssr_mode=False,
         enable_monitoring=False,
@@ -196,6 +199,7 @@ def make_page(running: Running, book: str) -> gr.Blocks:
         # The page's script puts "turn fact=option" here and presses the button, when a chip or an answer is tapped.
         set_box = gr.Textbox(elem_id="tl-set-box", container=False)
         set_send = gr.Button(elem_id="tl-set-send")
+        refresh = gr.Button(elem_id="tl-refresh")  # pressed by the script: the device shows another case, or was away
 
         def on_load(request: gr.Request) -> Iterator[tuple[Any, ...]]:
             lang = language_of(request)
@@ -213,13 +217,17 @@ def make_page(running: Running, book: str) -> gr.Blocks:
                 )
                 chosen = {}  # another book may be chosen while the answer grows
 
+        def on_refresh(request: gr.Request) -> Iterator[tuple[Any, ...]]:
+            for now in running.watch(_device(request)):
+                yield gr.update(visible=now is not None), case_html(now, language_of(request))
+
         def on_ask(typed: str, goes_on: bool, chosen: str, request: gr.Request) -> Iterator[tuple[Any, ...]]:
             device, lang = _device(request), language_of(request)
             try:
                 read_question(typed)
             except BadQuestion as error:
                 raise gr.Error(strings(lang)[error.key].format(**error.values), duration=8, print_exception=False) from error
-            running.start(device, typed, goes_on, chosen or book, read_settings(request.cookies).uses_model)
+            running.start(device, typed, goes_on, chosen or book, uses_model=read_settings(request.cookies).uses_model)
             yield "", gr.update(value=False, visible=True), gr.skip()
             before = None
             for now in running.watch(device):
@@ -248,6 +256,15 @@ def make_page(running: Running, book: str) -> gr.Blocks:
             _setter(running),
             [set_box],
             [case],
+            show_progress="hidden",
+            concurrency_limit=None,
+            trigger_mode="multiple",
+            api_visibility="private",
+        )
+        refresh.click(
+            on_refresh,
+            None,
+            [continues, case],
             show_progress="hidden",
             concurrency_limit=None,
             trigger_mode="multiple",

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from index.errors import ContractError
+from rag.log_entry import NOWHERE, Place
 from rag.ruling import State, state_from_json
 
 CASES_FILE = "cases.sqlite3"
 """Name of the file in the data folder."""
-SCHEMA_VERSION = 1
-_SCHEMA = """
+SCHEMA_VERSION = 2
+_SCHEMA_1 = """
 CREATE TABLE cases (id TEXT PRIMARY KEY, device TEXT NOT NULL, created TEXT NOT NULL);
 CREATE TABLE turns (
     id INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases(id), asked TEXT NOT NULL, question TEXT NOT NULL,
@@ -32,6 +33,16 @@ CREATE TABLE turns (
 CREATE INDEX turns_by_case ON turns(case_id);
 CREATE TABLE shown (device TEXT PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases(id));
 """
+# Where it happened, and which promises of the case were kept (a JSON list of their texts).
+_SCHEMA_2 = """
+ALTER TABLE cases ADD COLUMN at_table TEXT NOT NULL DEFAULT '';
+ALTER TABLE cases ADD COLUMN board TEXT NOT NULL DEFAULT '';
+ALTER TABLE cases ADD COLUMN kept TEXT NOT NULL DEFAULT '[]';
+CREATE INDEX cases_by_device ON cases(device);
+"""
+_STEPS = (_SCHEMA_1, _SCHEMA_2)
+RECENT = 30
+"""Cases of a device that are listed."""
 INTERRUPTED = "interrupted"
 """Notice of an answer that the server did not finish because it was stopped."""
 
@@ -45,14 +56,17 @@ class CaseTurn:
     ruling: dict[str, Any] | None
     notice: str
     done: bool
+    asked: str = ""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One incident at one table, as the device sees it."""
+    """One incident at one table, as the device sees it; ``kept`` are the promises made in it that were kept."""
 
     id: str
     turns: tuple[CaseTurn, ...]
+    place: Place = NOWHERE
+    kept: frozenset[str] = frozenset()
 
     @property
     def state(self) -> State | None:
@@ -81,8 +95,9 @@ class Cases:
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version > SCHEMA_VERSION:
                 raise ContractError(f"{path} was written by a newer Tablelaw; update the program.")
-            if version == 0:
-                db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+            if version < SCHEMA_VERSION:
+                steps = "".join(_STEPS[version:])
+                db.executescript(f"BEGIN; {steps} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
             db.execute("UPDATE turns SET done = 1, notice = ? WHERE done = 0", (INTERRUPTED,))
 
     @contextmanager
@@ -103,7 +118,7 @@ class Cases:
         with self._open() as db:
             row = db.execute("SELECT case_id FROM shown WHERE device = ?", (device,)).fetchone()
             case_id = row[0] if row and continues else secrets.token_hex(8)
-            db.execute("INSERT OR IGNORE INTO cases VALUES (?, ?, ?)", (case_id, device, now))
+            db.execute("INSERT OR IGNORE INTO cases (id, device, created) VALUES (?, ?, ?)", (case_id, device, now))
             db.execute("INSERT OR REPLACE INTO shown VALUES (?, ?)", (device, case_id))
             insert = "INSERT INTO turns (case_id, asked, question) VALUES (?, ?, ?)"
             turn_id = db.execute(insert, (case_id, now, question)).lastrowid
@@ -121,11 +136,49 @@ class Cases:
         """The case that the device last looked at."""
         with self._open() as db:
             row = db.execute("SELECT case_id FROM shown WHERE device = ?", (device,)).fetchone()
-            if row is None:
-                return None
-            columns = "id, question, ruling, notice, done"
-            turns = db.execute(f"SELECT {columns} FROM turns WHERE case_id = ? ORDER BY id", row).fetchall()  # noqa: S608
-        return Case(row[0], tuple(CaseTurn(t[0], t[1], json.loads(t[2]) if t[2] else None, t[3], bool(t[4])) for t in turns))
+            return _case(db, row[0]) if row else None
+
+    def recent(self, device: str, since: datetime | None = None) -> tuple[Case, ...]:
+        """The device's cases asked about last, newest first; ``since``: those alone that were asked about since then."""
+        query = """SELECT c.id, max(t.id) AS last, max(t.asked) AS asked FROM cases c JOIN turns t ON t.case_id = c.id
+            WHERE c.device = ? GROUP BY c.id HAVING asked >= ? ORDER BY last DESC LIMIT ?"""
+        first = since.astimezone(timezone.utc).isoformat(timespec="seconds") if since else ""
+        with self._open() as db:
+            return tuple(_case(db, row[0]) for row in db.execute(query, (device, first, RECENT)).fetchall())
+
+    def show(self, device: str, case_id: str) -> bool:
+        """Show a case of the device's own; gives whether there is one."""
+        with self._open() as db:
+            if not _is_own(db, device, case_id):
+                return False
+            db.execute("INSERT OR REPLACE INTO shown VALUES (?, ?)", (device, case_id))
+        return True
+
+    def set_place(self, device: str, case_id: str, place: Place) -> bool:
+        """Say where a case of the device's own happened; gives whether there is one."""
+        with self._open() as db:
+            if not _is_own(db, device, case_id):
+                return False
+            db.execute("UPDATE cases SET at_table = ?, board = ? WHERE id = ?", (place.table, place.board, case_id))
+        return True
+
+    def set_kept(self, device: str, case_id: str, promise: str, is_kept: bool) -> bool:
+        """Mark a promise of a case of the device's own as kept, or not; gives whether there is such a case."""
+        with self._open() as db:
+            db.execute("BEGIN IMMEDIATE")
+            if not _is_own(db, device, case_id):
+                return False
+            kept = set(json.loads(db.execute("SELECT kept FROM cases WHERE id = ?", (case_id,)).fetchone()[0]))
+            kept = kept | {promise} if is_kept else kept - {promise}
+            text = json.dumps(sorted(kept), ensure_ascii=False)
+            db.execute("UPDATE cases SET kept = ? WHERE id = ?", (text, case_id))
+        return True
+
+    def place_of(self, case_id: str) -> Place:
+        """Where a case happened."""
+        with self._open() as db:
+            row = db.execute("SELECT at_table, board FROM cases WHERE id = ?", (case_id,)).fetchone()
+        return Place(*row) if row else NOWHERE
 
     def case_of(self, turn_id: int) -> str | None:
         """The case that a turn belongs to; ``None`` when it was deleted."""
@@ -141,6 +194,20 @@ class Cases:
     def delete(self, case_id: str) -> bool:
         """See `delete_case`."""
         return delete_case(self._path, case_id)
+
+
+def _case(db: sqlite3.Connection, case_id: str) -> Case:
+    table, board, kept = db.execute("SELECT at_table, board, kept FROM cases WHERE id = ?", (case_id,)).fetchone()
+    query = "SELECT id, question, ruling, notice, done, asked FROM turns WHERE case_id = ? ORDER BY id"
+    turns = (
+        CaseTurn(number, question, json.loads(ruling) if ruling else None, notice, bool(done), asked)
+        for number, question, ruling, notice, done, asked in db.execute(query, (case_id,))
+    )
+    return Case(case_id, tuple(turns), Place(table, board), frozenset(json.loads(kept)))
+
+
+def _is_own(db: sqlite3.Connection, device: str, case_id: str) -> bool:
+    return db.execute("SELECT 1 FROM cases WHERE id = ? AND device = ?", (case_id, device)).fetchone() is not None
 
 
 def delete_case(path: Path, case_id: str) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from index import paths
 from index.errors import ContractError
-from rag.log_entry import Correction, Entry, utc_text
+from rag.log_entry import NOWHERE, Correction, Entry, Place, utc_text
 from rag.log_schema import migrate
 
 _COLUMNS = "case_id turn revision time question ruling hashes notice at_table board note verdict why players".split()
@@ -91,13 +91,23 @@ class Log:
     # Writing
 
     def record(
-        self, case: str, turn: int, question: str, ruling: Mapping[str, Any], hashes: Mapping[str, str], notice: str = ""
+        self,
+        case: str,
+        turn: int,
+        question: str,
+        ruling: Mapping[str, Any],
+        hashes: Mapping[str, str],
+        notice: str = "",
+        place: Place = NOWHERE,
     ) -> Entry:
-        """Keep an answer: as the first revision of its turn, or as the next, with the table, board, note and players so far."""
+        """Keep an answer: as the first revision of its turn, or as the next, with the table, board, note and players so far.
+
+        ``place`` is where the case happened, for a first revision: a later one has what was written down meanwhile.
+        """
         as_read = json.loads(json.dumps(ruling, ensure_ascii=False))
         with self._writing() as db:
             before = _latest(db, case, turn)
-            entry = Entry(case, turn, 1, _now(), question, as_read, dict(hashes), notice)
+            entry = Entry(case, turn, 1, _now(), question, as_read, dict(hashes), notice, place.table, place.board)
             if before:
                 kept = {name: getattr(before, name) for name in ("table", "board", "note", "players")}
                 entry = replace(entry, revision=before.revision + 1, **kept)
@@ -181,6 +191,11 @@ class Log:
         if not found:
             raise _no_case(case)
         return found
+
+    def turns_of(self, case: str) -> tuple[int, ...]:
+        """The questions of a case that the log has."""
+        with self._open() as db:
+            return tuple(row[0] for row in db.execute("SELECT DISTINCT turn FROM entries WHERE case_id = ?", (case,)))
 
     def entries(self) -> Iterator[Entry]:
         """All revisions of all cases, in the order in which they were written."""

@@ -54,6 +54,18 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a case happened, as typed: the table and the board, each empty until told."""
+
+    table: str = ""
+    board: str = ""
+
+
+NOWHERE = Place()
+"""Where a case happened that nobody has told of."""
+
+
+@dataclass(frozen=True)
 class Correction:
     """What is set in a new revision of a turn; ``None`` leaves it as it was."""
 

@@ -15,6 +15,7 @@ from rag.backends import Backend
 from rag.cases import INTERRUPTED, Case, Cases
 from rag.desk import Ask, Desk, Update, answer
 from rag.log import Log, open_log
+from rag.log_entry import Correction, Place
 from rag.prompt import Prompt
 from rag.provenance import provenance
 from rag.question import plain
@@ -36,16 +37,31 @@ class Running:
         self._desk = desk
         self._cases = cases
         self._log = log
-        self._keeping = threading.Lock()  # no answer is written to the log between the deletions of its case
+        # No answer is written to the log between the deletions of its case, nor while its place is told.
+        self._keeping = threading.Lock()
         self._expired: date | None = None
         self._changed = threading.Condition()
         self._versions: Counter[str] = Counter()  # of what each device shows, so that only its own watchers look again
         self._open: dict[int, threading.Event] = {}
 
-    def start(self, device: str, question: str, continues: bool, book: str | None = None, uses_model: bool = True) -> None:
+    @property
+    def cases(self) -> Cases:
+        """The store of the cases."""
+        return self._cases
+
+    def start(
+        self,
+        device: str,
+        question: str,
+        continues: bool,
+        book: str | None = None,
+        facts: Mapping[str, str] | None = None,
+        uses_model: bool = True,
+    ) -> None:
         """Begin to answer; the case shown on the device is then the one this question belongs to.
 
-        Without ``uses_model`` no language model writes: procedures rule, and else the law is quoted.
+        ``facts`` are given with the question, the irregularity among them. Without ``uses_model`` no language model writes:
+        procedures rule, and else the law is quoted.
         """
         question = plain(question)
         before = self._cases.shown(device) if continues else None
@@ -53,7 +69,7 @@ class Running:
         with self._changed:
             turn_id = self._cases.add_turn(device, question, continues)
             self._open[turn_id] = stop
-        ask = Ask(question, book, "auto", {}, before.state if before else None)
+        ask = Ask(question, book, "auto", facts or {}, before.state if before else None)
         self._begin(device, turn_id, ask, stop, uses_model)
 
     def change(self, device: str, turn_id: int, fact: str, option: str, uses_model: bool = True) -> None:
@@ -130,7 +146,8 @@ class Running:
             with self._keeping:
                 case_id = self._cases.case_of(turn_id)
                 if case_id is not None:  # deleted meanwhile, it does not come back through the log
-                    self._log().record(case_id, turn_id, ruling.question, to_json(ruling), made_from, update.notice)
+                    place = self._cases.place_of(case_id)
+                    self._log().record(case_id, turn_id, ruling.question, to_json(ruling), made_from, update.notice, place)
         except (TablelawError, OSError) as error:
             if desk.say:
                 desk.say(f"An answer was not written to the log: {error}")
@@ -155,6 +172,25 @@ class Running:
         with self._changed:
             self._versions[device] += 1
             self._changed.notify_all()
+
+    def show(self, device: str, case_id: str) -> bool:
+        """Show another case of the device's own; gives whether there is one. An answer under way goes on."""
+        is_own = self._cases.show(device, case_id)
+        self._tell(device)
+        return is_own
+
+    def set_place(self, device: str, case_id: str, place: Place) -> bool:
+        """Say where a case of the device's own happened, in its log entries too; gives whether there is such a case.
+
+        Raises `ContractError` when the log cannot be written: the case itself has its place then.
+        """
+        with self._keeping:
+            if not self._cases.set_place(device, case_id, place):
+                return False
+            log = self._log()
+            for turn in log.turns_of(case_id):
+                log.correct(case_id, turn, Correction(table=place.table, board=place.board))
+        return True
 
     def put_away(self, device: str) -> None:
         """Show no case on the device; an answer that is still being written for it is stopped."""

@@ -4,12 +4,14 @@ import json
 import sqlite3
 import threading
 from contextlib import closing
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
 from index.errors import ContractError
-from rag.cases import INTERRUPTED, SCHEMA_VERSION, Case, Cases, delete_case
+from rag.cases import INTERRUPTED, RECENT, SCHEMA_VERSION, Case, Cases, delete_case
+from rag.log_entry import Place
 from rag.ruling import State, Turn, to_json
 from tests.made import make_ruling
 
@@ -206,3 +208,109 @@ def test_a_damaged_file_is_told_when_a_case_is_deleted(tmp_path: Path) -> None:
     (tmp_path / "cases.sqlite3").write_bytes(b"no database at all" * 500)
     with pytest.raises(ContractError, match="cannot be used"):
         delete_case(tmp_path / "cases.sqlite3", "c")
+
+
+# Where it happened, what was promised, and files of the first schema
+
+FIRST_SCHEMA = """
+CREATE TABLE cases (id TEXT PRIMARY KEY, device TEXT NOT NULL, created TEXT NOT NULL);
+CREATE TABLE turns (
+    id INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases(id), asked TEXT NOT NULL, question TEXT NOT NULL,
+    ruling TEXT, notice TEXT NOT NULL DEFAULT '', done INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX turns_by_case ON turns(case_id);
+CREATE TABLE shown (device TEXT PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases(id));
+INSERT INTO cases VALUES ('old', 'phone', '2026-01-02T03:04:05+00:00');
+INSERT INTO turns (case_id, asked, question, done) VALUES ('old', '2026-01-02T03:04:05+00:00', 'West bid too low', 1);
+INSERT INTO shown VALUES ('phone', 'old');
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_file_of_the_first_schema_is_brought_to_todays_and_loses_nothing(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(FIRST_SCHEMA)
+    cases = Cases(path)
+    assert (shown(cases).id, questions(cases), shown(cases).place) == ("old", ["West bid too low"], Place())
+    assert cases.set_place("phone", "old", Place("7", "12"))
+    assert shown(Cases(path)).place == Place("7", "12"), "opened again, it is not migrated again"
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+
+
+def test_an_old_file_has_the_same_tables_as_a_new_one(path: Path, tmp_path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(FIRST_SCHEMA)
+    Cases(path)
+    Cases(tmp_path / "new.sqlite3")
+    columns = []
+    for file in (path, tmp_path / "new.sqlite3"):
+        with closing(sqlite3.connect(file)) as db:
+            columns.append(db.execute("SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c").fetchall())
+    assert columns[0] == columns[1] != []
+
+
+def test_a_case_is_deleted_from_a_file_of_the_first_schema(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(FIRST_SCHEMA)
+    assert delete_case(path, "old")
+
+
+def begun(cases: Cases, device: str, question: str) -> str:
+    cases.add_turn(device, question, continues=False)
+    return shown(cases, device).id
+
+
+def test_recent_cases_are_the_devices_own_the_one_asked_about_last_first(cases: Cases) -> None:
+    first, second = begun(cases, "phone", "first"), begun(cases, "phone", "second")
+    begun(cases, "laptop", "not the phone's")
+    assert [case.id for case in cases.recent("phone")] == [second, first]
+    assert cases.show("phone", first)
+    cases.add_turn("phone", "more of the first", continues=True)
+    assert [case.id for case in cases.recent("phone")] == [first, second]
+    assert [turn.question for turn in cases.recent("phone")[0].turns] == ["first", "more of the first"]
+    assert cases.recent("nobody") == ()
+
+
+def test_of_very_many_cases_the_newest_are_listed(cases: Cases) -> None:
+    ids = [begun(cases, "phone", f"case {n}") for n in range(RECENT + 2)]
+    assert [case.id for case in cases.recent("phone")] == ids[:1:-1]
+
+
+def test_cases_since_a_moment_are_those_asked_about_since(cases: Cases, path: Path) -> None:
+    old, new = begun(cases, "phone", "old"), begun(cases, "phone", "new")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE turns SET asked = '2020-01-01T00:00:00+00:00' WHERE case_id = ?", (old,))
+    assert [case.id for case in cases.recent("phone", datetime(2026, 1, 1, tzinfo=timezone.utc))] == [new]
+    assert [case.id for case in cases.recent("phone")] == [new, old]
+
+
+def test_a_device_shows_places_and_ticks_its_own_cases_only(cases: Cases) -> None:
+    own, other = begun(cases, "phone", "own"), begun(cases, "laptop", "other")
+    for refused in (
+        cases.show("phone", other),
+        cases.show("phone", "unknown"),
+        cases.set_place("phone", other, Place("1", "2")),
+        cases.set_kept("phone", other, "come back", is_kept=True),
+    ):
+        assert not refused
+    assert (shown(cases, "phone").id, shown(cases, "laptop").place, shown(cases, "laptop").kept) == (own, Place(), frozenset())
+
+
+def test_a_kept_promise_is_ticked_and_unticked_and_survives(cases: Cases, path: Path) -> None:
+    case_id = begun(cases, "phone", "first")
+    for promise in ("Вернуться в конце", "poll five peers"):
+        assert cases.set_kept("phone", case_id, promise, is_kept=True)
+    assert shown(Cases(path)).kept == {"Вернуться в конце", "poll five peers"}
+    assert cases.set_kept("phone", case_id, "poll five peers", is_kept=False)
+    assert shown(cases).kept == {"Вернуться в конце"}
+
+
+def test_the_place_of_a_case_is_known_without_its_device(cases: Cases) -> None:
+    case_id = begun(cases, "phone", "first")
+    assert cases.place_of(case_id) == cases.place_of("unknown") == Place()
+    cases.set_place("phone", case_id, Place("12А", "3"))
+    assert cases.place_of(case_id) == Place("12А", "3")

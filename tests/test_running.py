@@ -18,7 +18,7 @@ from rag.calibration import Calibration
 from rag.cases import Case, Cases, CaseTurn
 from rag.desk import Desk
 from rag.log import Log, LogSettings, open_log
-from rag.log_entry import Correction, Entry
+from rag.log_entry import Correction, Entry, Place
 from rag.prompt import Prompt
 from rag.running import Running
 from rag.strings import strings
@@ -660,3 +660,75 @@ def test_an_answer_under_way_is_stopped_and_does_not_bring_its_deleted_case_back
     wait_until_ended()
     assert cases.shown("phone") is None
     assert case.id not in {entry.case for entry in logged()}
+
+
+# Where it happened
+
+
+def places(case_id: str) -> list[tuple[int, str, str]]:
+    return [(entry.revision, entry.table, entry.board) for entry in open_log().case(case_id)]
+
+
+def test_the_place_is_in_the_log_whether_told_before_or_after_the_answer(
+    cases: Cases, small_book: str, gated: GatedBackend
+) -> None:
+    running = running_over(cases, gated)
+    running.start("phone", KEEP_IT, False, small_book)
+    case = next(running.watch("phone"))
+    assert case is not None
+    assert running.set_place("phone", case.id, Place("7", ""))
+    gated.gate.set()
+    wait_until_ended()
+    assert places(case.id) == [(1, "7", "")]
+    assert running.set_place("phone", case.id, Place("7", "12"))
+    assert places(case.id) == [(1, "7", ""), (2, "7", "12")]
+    running.start("phone", KEEP_IT, True, small_book)
+    wait_until_ended()
+    assert places(case.id)[-1] == (1, "7", "12"), "the next question of the case has it from the start"
+
+
+def test_the_place_of_another_devices_case_is_not_set(cases: Cases, small_book: str) -> None:
+    running = running_over(cases)
+    running.start("phone", KEEP_IT, False, small_book)
+    wait_until_ended()
+    case = cases.shown("phone")
+    assert case is not None
+    assert not running.set_place("tablet", case.id, Place("9", "9"))
+    assert places(case.id) == [(1, "", "")]
+
+
+def test_a_place_that_the_log_cannot_take_is_told_and_stays_with_the_case(
+    cases: Cases, small_book: str, tmp_path: Path
+) -> None:
+    (tmp_path / "log").write_text("a file", encoding="utf-8")
+    desk = Desk(FakeEmbedder(), None)
+    running = Running(lambda: desk, cases, lambda: Log(tmp_path / "log" / "l"))
+    running.start("phone", KEEP_IT, False, small_book)
+    wait_until_ended()
+    case = cases.shown("phone")
+    assert case is not None
+    with pytest.raises(ContractError, match="cannot be kept"):
+        running.set_place("phone", case.id, Place("7", "12"))
+    assert cases.place_of(case.id) == Place("7", "12")
+
+
+def test_a_question_starts_with_facts_given(cases: Cases, ruled: str) -> None:
+    reading_over(cases).start("phone", KEEP_IT, False, ruled, {"irregularity": "fire"})
+    assert asked(wait_until_done(cases)) == ["who"]
+
+
+def test_another_case_is_shown_and_the_answer_under_way_goes_on(cases: Cases, small_book: str, gated: GatedBackend) -> None:
+    running = running_over(cases, gated)
+    running.start("phone", f"{KEEP_IT}, first", False, small_book)
+    first = cases.shown("phone")
+    running.start("phone", KEEP_IT, False, small_book)
+    assert first is not None
+    assert running.show("phone", first.id)
+    gated.gate.set()
+    wait_until_ended()
+    shown = cases.shown("phone")
+    assert shown is not None
+    assert shown.id == first.id
+    assert all(turn.done for case in cases.recent("phone") for turn in case.turns)
+    assert [len(sentences(case.turns[0])) for case in cases.recent("phone")] == [2, 2]
+    assert not running.show("tablet", first.id)

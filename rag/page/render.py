@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,9 +18,12 @@ from index.user_books import is_imported
 from index.wording import Shown, comments, shown, wordings
 from rag.cases import INTERRUPTED, Case
 from rag.page.procedure_view import ProcedureView, view
+from rag.page.tiles import read_tiles, told
 from rag.strings import authority, languages, strings
 
 FOLDER = Path(__file__).resolve().parent
+SCRIPTS = ("page.js", "steady.js", "readout.js", "phone.js", "connection.js")
+"""In the order in which they are run: each may use what those before it have put into ``window.tablelaw``."""
 EXAMPLES = 3
 """Example questions shown on an empty page."""
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -42,7 +46,7 @@ def _card_text(law: dict[str, Any]) -> Markup:
 def templates() -> jinja2.Environment:
     """The templates, with the filters for law texts."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(law_text=_law_text, card_text=_card_text)
+    environment.filters.update(law_text=_law_text, card_text=_card_text, told=told)
     return environment
 
 
@@ -69,8 +73,14 @@ def case_html(case: Case | None, lang: str) -> str:
     return (
         templates()
         .get_template("case.html")
-        .render(turns=turns, text=strings(lang), examples=EXAMPLES, in_force=EDITION_IN_FORCE)
-    )
+        .render(turns=turns, text=strings(lang), lang=lang, examples=EXAMPLES, in_force=EDITION_IN_FORCE,
+                case=case, version=version_of(case), tiles=read_tiles())
+    )  # fmt: skip
+
+
+def version_of(case: Case | None) -> str:
+    """What tells one state of the shown case from every other, so that a page that slept knows whether it is current."""
+    return hashlib.sha256(repr((case.id, case.turns) if case else None).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _view(ruling: dict[str, Any] | None, lang: str) -> ProcedureView | None:
@@ -124,14 +134,23 @@ def _source(law: Shown, lang: str) -> str:
 
 def css() -> str:
     """The style sheet of all pages."""
-    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("page.css", "pages.css"))
+    return _files(("page.css", "pages.css"))
+
+
+def head() -> str:
+    """What stands in the page's head: scripts, and styles that Gradio would not leave as they are (``html``, ``@media``)."""
+    return f"<style>{_files(('phone.css',))}</style><script>{look_script()}</script><script>{script()}</script>"
 
 
 def script() -> str:
     """The page's script."""
-    return (FOLDER / "page.js").read_text(encoding="utf-8")
+    return _files(SCRIPTS)
 
 
 def look_script() -> str:
     """The script that applies text size and dark or light before the first paint; it stands in the head of every page."""
-    return (FOLDER / "look.js").read_text(encoding="utf-8")
+    return _files(("look.js",))
+
+
+def _files(names: Sequence[str]) -> str:
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)

@@ -6,8 +6,11 @@ real one.
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import uvicorn
@@ -15,12 +18,14 @@ import yaml
 
 from app import make_app
 from index.embedder import Chances, Vectors
+from index.errors import BackendError
 from index.lessons import IRREGULARITY, NOT_STATED
 from rag import calibration
 from rag.desk import Desk
 from rag.page.devices import DEVICES_FILE, Devices
 from rag.page.lan import EVERYWHERE, Lan
 from rag.procedure import read_procedures
+from rag.prompt import Prompt
 from tests.fakes import FakeEmbedder
 
 CALIBRATION = {
@@ -48,12 +53,35 @@ class ReadingEmbedder(FakeEmbedder):
         return self.encode([text], "query"), chances
 
 
+class GatedBackend:
+    """Writes one sentence, and each further one when the test puts a file of its number into the folder.
+
+    Only for a question that is asked "slowly"; any other fails, and is quoted.
+    """
+
+    name, is_bound, at_once = "gated", True, 4
+    lines = 4
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        if "slowly" not in prompt.question.rpartition("Question: ")[2]:
+            raise BackendError("not asked slowly")
+        for number, line in enumerate(prompt.lines[: self.lines]):
+            while number and not (self._folder / str(number)).exists():
+                time.sleep(0.05)
+                yield ""
+            yield f"{line}\n"
+
+
 def main() -> None:
     """Serve until ended."""
     with tempfile.TemporaryDirectory() as folder:
         calibration.PATH = Path(folder) / "calibration.yaml"
         calibration.PATH.write_text(yaml.safe_dump(CALIBRATION), encoding="utf-8")
-        desk = Desk(ReadingEmbedder(), None)
+        gate = os.environ.get("TABLELAW_TEST_GATE")
+        desk = Desk(ReadingEmbedder(), GatedBackend(Path(gate)) if gate else None)
         port, is_open = int(sys.argv[1]), "--lan" in sys.argv
         lan = Lan(port, Devices(Path(folder) / DEVICES_FILE, print), LAN_PIN) if is_open else None
         host = EVERYWHERE if is_open else "127.0.0.1"
