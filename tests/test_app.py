@@ -9,8 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 import app
-from app import PANEL_HEADER, make_app, serve_page
+from app import make_app, serve_page
 from rag.desk import Desk
+from rag.page.library import PANEL_HEADER
 from tests.fakes import FakeEmbedder
 from tests.made import closed_port
 from tests.test_local import WarmBackend

@@ -1,7 +1,7 @@
 // A cited number opens the clause in a panel over the page; an example fills the question; a card that was opened or closed
 // stays so while the answer grows. Nothing is fetched from anywhere but this server.
 (() => {
-  const words = () => document.querySelector("#tl-title h1")?.dataset ?? {};
+  const words = () => document.querySelector("[data-close]")?.dataset ?? {};
 
   const panel = () => {
     let dialog = document.getElementById("tl-panel");
@@ -15,6 +15,8 @@
   };
 
   const open = async (href) => {
+    const wanted = new CustomEvent("tl-open-clause", { cancelable: true, detail: { href } });
+    if (!document.dispatchEvent(wanted)) return; // another place than the panel shows it
     const dialog = panel();
     dialog.setAttribute("aria-label", decodeURIComponent(href.split("/").pop()));
     const close = document.createElement("button");
@@ -37,8 +39,9 @@
 
   const chosen = new Map(); // card -> open or closed, as the reader left it
   document.addEventListener("click", (event) => {
-    const cite = event.target.closest?.("a.tl-cite");
-    if (cite && document.getElementById("tl-case")) {
+    const cite = event.target.closest?.("a.tl-cite, a.tl-open");
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey; // else: a new tab, a new window
+    if (cite && isPlain && document.querySelector("#tl-case, .tl-library")) {
       event.preventDefault();
       open(cite.getAttribute("href"));
       return;

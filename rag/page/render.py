@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +22,8 @@ from rag.strings import authority, languages, strings
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = 3
 """Example questions shown on an empty page."""
+STYLES = ("page.css", "library.css")
+SCRIPTS = ("page.js", "library.js")
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -95,8 +97,8 @@ def title_html(lang: str) -> str:
     )
 
 
-def law_html(law: Shown, lang: str, whole_page: bool) -> str:
-    """A clause with the headings above it and all below it; as a panel over the page, or as a page of its own."""
+def law_html(law: Shown, lang: str) -> str:
+    """A clause with the headings above it and all below it, as a panel of the page."""
     book, clause = law.book, law.clause
     books = wordings(book, lang)
     above = [found for found in map(book.get, reversed(clause.id.ancestors())) if found]
@@ -105,17 +107,15 @@ def law_html(law: Shown, lang: str, whole_page: bool) -> str:
         one = shown(books, below.id) or Shown(below, book)
         level = len(below.id.ancestors()) - len(clause.id.ancestors())
         branch.append({"clause": one.clause, "see": below.see, "level": level,
-                       "source": _source(one, lang), "is_plain": one.book.source == "imported"})  # fmt: skip
-    template = templates().get_template("law_page.html" if whole_page else "law.html")
-    return template.render(
-        clause=clause, above=above, branch=branch, text=strings(lang), lang=lang, book=book,
+                       "source": clause_source(one, lang), "is_plain": one.book.source == "imported"})  # fmt: skip
+    return templates().get_template("law.html").render(
+        clause=clause, above=above, branch=branch, text=strings(lang), book=book,
         comments=comments(book, clause.id.law),
         authority=authority(lang, book.edition, (shown(books, clause.id) or Shown(clause, book)).book.wording),
-        css=css() if whole_page else "",
     )  # fmt: skip
 
 
-def _source(law: Shown, lang: str) -> str:
+def clause_source(law: Shown, lang: str) -> str:
     """Whose words a clause is shown in; a superseded edition and a clause that is only there in part are named as such."""
     text = strings(lang)
     marks = [text[f"wording_{law.book.wording}"]]
@@ -127,10 +127,14 @@ def _source(law: Shown, lang: str) -> str:
 
 
 def css() -> str:
-    """The style sheet."""
-    return (FOLDER / "page.css").read_text(encoding="utf-8")
+    """The style sheets of the page."""
+    return _read(STYLES)
 
 
 def script() -> str:
-    """The page's script."""
-    return (FOLDER / "page.js").read_text(encoding="utf-8")
+    """The page's scripts."""
+    return _read(SCRIPTS)
+
+
+def _read(names: Iterable[str]) -> str:
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
