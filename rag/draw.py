@@ -94,7 +94,8 @@ def draw(procedure: Procedure, lang: str, walked: Walked | None = None, link: Li
         height = max(len(lines) * LINE + 10, TAPPED if link else 0)
         boxes += _connector(x, y, heights.get(row.level - 1, y), row.level, is_taken)
         box = _box(row, lines, x, y, height, is_taken)
-        boxes.append(_linked(box, row, link, is_taken) if link else box)
+        is_end = is_taken and walked is not None and row.at == walked.end
+        boxes.append(_linked(box, row, link, is_taken, is_end) if link else box)
         heights[row.level] = y + height
         y += height + GAP
     title = Markup('<text x="20" y="30" font-size="20" font-weight="700">{}</text>').format(procedure.title.of(lang))
@@ -170,10 +171,10 @@ def _box(row: Row, lines: list[str], x: float, y: float, height: float, is_taken
     return Markup("").join([frame, *texts])
 
 
-def _linked(box: Markup, row: Row, link: Link, is_taken: bool) -> Markup:
+def _linked(box: Markup, row: Row, link: Link, is_taken: bool, is_end: bool) -> Markup:
     facts = row.facts
     look = Markup("tl-node tl-taken") if is_taken else Markup("tl-node")
     if facts is None:
         return Markup('<g class="{}">{}</g>').format(look, box)
-    current = Markup(' aria-current="step"') if is_taken else ""
+    current = Markup(' aria-current="step"') if is_end else ""
     return Markup('<a href="{}" class="{}"{}>{}</a>').format(link(facts), look, current, box)

@@ -13,8 +13,8 @@ from index.errors import UnknownClause
 from index.types import Book
 from index.wording import Shown
 from rag.cases import INTERRUPTED, Case, CaseTurn
-from rag.page.procedure_view import Choice, FactView, view
 from rag.page.law_page import law_page
+from rag.page.procedure_view import Choice, FactView, view
 from rag.page.render import case_html, choose_language, law_html
 from rag.ruling import AskedFact, LawCard, Ruling, Sentence, State, to_page_json
 from rag.strings import strings

@@ -63,7 +63,7 @@ def _add_book(router: APIRouter, default: str) -> None:
         lang = _lang(request)
 
         def whole(found: Book) -> Response:
-            made = page("book.html", lang, book=found, books=_books(), chapters=chapters(found), **_finding(found, q, lang))
+            made = page("book.html", lang, books=_books(), chapters=chapters(found), **_finding(found, q, lang))
             return _warmed(made, found)
 
         return _with_book(book, lang, whole)

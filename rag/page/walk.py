@@ -72,10 +72,8 @@ def walk_through(procedure_id: str, given: Iterable[tuple[str, str]], lang: str)
         except ContractError:
             refused.append(f"{fact}={option}"[:60])
     outcome = rule(procedure.id, facts)
-    used = {step.fact for part in _parts(outcome) for step in part.path}
-    kept = {fact: option for fact, option in facts.items() if fact in used}
-    charts = tuple(_charts(procedure, outcome, kept, lang))
-    return Walk(procedure, kept, tuple(_stages(outcome, kept, lang)), charts, tuple(refused))
+    charts = tuple(_charts(procedure, outcome, facts, lang))
+    return Walk(procedure, facts, tuple(_stages(outcome, facts, lang)), charts, tuple(refused))
 
 
 def _stages(outcome: Outcome, given: Mapping[str, str], lang: str) -> Iterator[Stage]:
@@ -86,12 +84,6 @@ def _stages(outcome: Outcome, given: Mapping[str, str], lang: str) -> Iterator[S
         if shown := view(ruling, (), lang, {}):
             passed = {fact: known["value"] for fact, known in path.items()}
             yield Stage(ruling, shown, address(ruling["procedure"]["id"], passed), k == last)
-
-
-def _parts(outcome: Outcome) -> Iterator[Outcome]:
-    yield outcome
-    for second in outcome.then:
-        yield from _parts(second)
 
 
 def _charts(procedure: Procedure, outcome: Outcome, given: Mapping[str, str], lang: str) -> Iterator[str]:
