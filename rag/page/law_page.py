@@ -61,16 +61,18 @@ def law_page(law: Shown, lang: str) -> str:
 
 def _lines(book: Book, other: Book | None, section: Section, here: ClauseId) -> Sequence[Line]:
     ids = dict.fromkeys(clause.id for clause in section.clauses)
+    marked = {clause.id for clause in book.branch(here)}
+    if marked >= ids.keys():  # a law asked for as a whole has nothing to be marked in it
+        marked = set()
     if other and section.law and book.kind == "law":
         more = [clause.id for clause in other.branch(ClauseId(str(section.law)))]
         ids = dict.fromkeys(sorted({*ids, *more}, key=lambda one: one.order))
-    return [_line(book, other, one, here) for one in ids]
+    return [_line(book, other, one, one in marked) for one in ids]
 
 
-def _line(book: Book, other: Book | None, one: ClauseId, here: ClauseId) -> Line:
+def _line(book: Book, other: Book | None, one: ClauseId, is_here: bool) -> Line:
     own = book.get(one)
     level = min(len([above for above in one.ancestors() if book.get(above)]), LEVELS_SHOWN)
-    is_here = one == here or here in one.ancestors()
     return Line(one, level, own, other.get(one) if other else None, own.see if own else (), is_here)
 
 

@@ -232,7 +232,7 @@
     document.body.classList.add("tl-with-side");
   };
 
-  document.addEventListener("DOMContentLoaded", () => {
+  const begin = () => {
     const { body } = document;
     if (body.classList.contains("tl-library")) body.classList.toggle("dark", matchMedia("(prefers-color-scheme: dark)").matches);
     for (const print of document.querySelectorAll("[data-print]")) {
@@ -244,5 +244,8 @@
     addSide().catch(() => {}); // without it the clause opens in the panel
     WIDE.addEventListener("change", () => addSide().catch(() => {}));
     askFromLink();
-  });
+  };
+  // Gradio puts this script into the page when the page is there already.
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
 })();

@@ -49,7 +49,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Found:
-    """A clause found, the headings above it, and the part of its text where the words stand."""
+    """A clause found, the headings from its Law down, and the part of its text where the words stand."""
 
     clause: Clause
     heading: str
@@ -147,7 +147,8 @@ def _build(book_id: str, _hash: str) -> _Words:
 
 
 def _found(book: Book, clause: Clause, stems: frozenset[str]) -> Found:
-    return Found(clause, book.heading_path(clause), _excerpt(_plain(clause.text), stems))
+    heading = book.heading_path(clause).removesuffix(f" > {clause.id}")  # its own number stands before it
+    return Found(clause, heading, _excerpt(_plain(clause.text), stems))
 
 
 def _plain(text: str) -> str:

@@ -86,7 +86,7 @@ def test_a_cited_number_of_an_answer_opens_beside_the_chat_and_on_the_phone_in_t
     for page, place in ((wide, "#tl-beside"), (narrow, "#tl-panel[open]")):
         page.fill("#tl-question textarea", "Law 27B1")
         page.click("#tl-send")
-        page.wait_for_selector('.tl-turn[aria-busy="false"] .tl-cite')
+        page.wait_for_selector('.tl-turn[aria-busy="false"]')
         page.locator("#tl-case .tl-cite:visible").first.click()
         expect(page.locator(f"{place} .tl-clause").first).to_be_visible()
         page.screenshot(path=screenshots / f"{page.viewport_size['width']}-cited.png")
