@@ -30,7 +30,7 @@ from rag.cases import CASES_FILE, Cases
 from rag.desk import Desk, open_desk
 from rag.models import check_models
 from rag.page.library import add_library
-from rag.page.render import case_html, choose_language, css, script, title_html
+from rag.page.render import case_html, choose_language, css, head, title_html
 from rag.prompt import system_prompt
 from rag.question import read_question
 from rag.running import Running
@@ -114,7 +114,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK) -> FastAPI:
         footer_links=[],
         theme=theme,
         css=css(),
-        head=f"<script>{script()}</script>",
+        head=head(),
         show_error=True,
         ssr_mode=False,
         enable_monitoring=False,

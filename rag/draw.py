@@ -15,8 +15,8 @@ from markupsafe import Markup
 from rag.procedure import LINK, Procedure, read_facts, read_procedures
 from rag.strings import authority, strings
 
-WIDTH, INDENT, LINE, GAP = 1000, 34, 18, 10
-"""Pixels: of the page, a level, a line of text, and between rows."""
+WIDTH, NARROW, INDENT, LINE, GAP = 1000, 820, 34, 18, 10
+"""Pixels: of a printed page, of a chart on the page, a level, a line of text, and between rows."""
 TAPPED = 44
 """Pixels: least height of a box that can be tapped."""
 CHARACTER = 7.2
@@ -39,6 +39,16 @@ class Walked:
 
     answers: tuple[Answer, ...]
     end: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where a box stands, in pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
 
 
 @dataclass(frozen=True)
@@ -84,16 +94,17 @@ def walk(procedure: Procedure, known: Mapping[str, str]) -> Walked:
 
 def draw(procedure: Procedure, lang: str, walked: Walked | None = None, link: Link | None = None) -> str:
     """The chart as an SVG document in a language; with ``link``, each box that the walk can come to is one."""
+    wide = NARROW if link else WIDTH
     boxes: list[Markup] = []
     heights: dict[int, float] = {}
     y = 64.0
     for row in rows(procedure, lang):
         x = 20 + row.level * INDENT
         is_taken = walked is not None and _is_taken(row, walked)
-        lines = textwrap.wrap(_label(row), max(24, int((WIDTH - x - 30) / CHARACTER)))
+        lines = textwrap.wrap(_label(row), max(24, int((wide - x - 30) / CHARACTER)))
         height = max(len(lines) * LINE + 10, TAPPED if link else 0)
         boxes += _connector(x, y, heights.get(row.level - 1, y), row.level, is_taken)
-        box = _box(row, lines, x, y, height, is_taken)
+        box = _box(row, lines, Frame(x, y, wide - x - 20, height), is_taken)
         is_end = is_taken and walked is not None and row.at == walked.end
         boxes.append(_linked(box, row, link, is_taken, is_end) if link else box)
         heights[row.level] = y + height
@@ -104,7 +115,7 @@ def draw(procedure: Procedure, lang: str, walked: Walked | None = None, link: Li
     head = Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" font-family="sans-serif" '
         'font-size="13" lang="{2}"><rect width="100%" height="100%" fill="#ffffff"/>'
-    ).format(WIDTH, round(y + 34), lang)
+    ).format(wide, round(y + 34), lang)
     return str(Markup("\n").join([head, title, *boxes, foot, Markup("</svg>")])) + "\n"
 
 
@@ -158,14 +169,14 @@ def _connector(x: float, y: float, above: float, level: int, is_taken: bool) -> 
     return [line.format(left, round(above), round(y + 14), x, look)]
 
 
-def _box(row: Row, lines: list[str], x: float, y: float, height: float, is_taken: bool) -> Markup:
-    width = 4 if is_taken else 2 if row.kind == "question" else 1
+def _box(row: Row, lines: list[str], at: Frame, is_taken: bool) -> Markup:
+    line_width = 4 if is_taken else 2 if row.kind == "question" else 1
     frame = Markup(
         '<rect x="{}" y="{}" width="{}" height="{}" rx="6" fill="{}" stroke="#0b5c46" stroke-width="{}" class="tl-box-{}"/>'
-    ).format(x, round(y), WIDTH - x - 20, height, _COLOURS[row.kind], width, row.kind)
+    ).format(at.x, round(at.y), at.width, at.height, _COLOURS[row.kind], line_width, row.kind)
     weight = "600" if row.kind == "question" or is_taken else "400"
     texts = [
-        Markup('<text x="{}" y="{}" font-weight="{}">{}</text>').format(x + 8, round(y + 18 + k * LINE), weight, line)
+        Markup('<text x="{}" y="{}" font-weight="{}">{}</text>').format(at.x + 8, round(at.y + 18 + k * LINE), weight, line)
         for k, line in enumerate(lines)
     ]
     return Markup("").join([frame, *texts])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from rag.page.render import css, script, templates
+from rag.page.render import css, head, templates
 from rag.strings import strings
 
 
 def page(template: str, lang: str, **values: Any) -> str:
     """A whole page in a language, from a template that extends ``library_frame.html``."""
-    return templates().get_template(template).render(text=strings(lang), lang=lang, css=css(), script=script(), **values)
+    return templates().get_template(template).render(text=strings(lang), lang=lang, css=css(), head=head(), **values)
 
 
 def fragment(template: str, lang: str, **values: Any) -> str:

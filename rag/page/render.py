@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,8 +22,6 @@ from rag.strings import authority, languages, strings
 FOLDER = Path(__file__).resolve().parent
 EXAMPLES = 3
 """Example questions shown on an empty page."""
-STYLES = ("page.css", "library.css")
-SCRIPTS = ("page.js", "library.js")
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -127,14 +125,17 @@ def clause_source(law: Shown, lang: str) -> str:
 
 
 def css() -> str:
-    """The style sheets of the page."""
-    return _read(STYLES)
+    """The style sheet of the page, which Gradio takes."""
+    return _read("page.css")
 
 
-def script() -> str:
-    """The page's scripts."""
-    return _read(SCRIPTS)
+def head() -> str:
+    """What stands in the head of every page: the style sheet of the law book, and the scripts.
+
+    In a style sheet that it takes, Gradio puts all in ``@media`` under its own container; the law book stands beside that.
+    """
+    return f"<style>{_read('library.css')}</style>\n<script>{_read('page.js')}\n{_read('library.js')}</script>"
 
 
-def _read(names: Iterable[str]) -> str:
-    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
