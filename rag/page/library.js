@@ -20,12 +20,13 @@
     return made;
   };
 
-  const showBeside = async () => {
+  // Who chooses from a list goes on in the list; who opened a number reads what was opened.
+  const showBeside = async (takesFocus) => {
     const region = place();
     const href = opened.at(-1);
     const tools = document.createElement("div");
     tools.className = "tl-beside-tools";
-    if (opened.length > 1) tools.append(button("tl-back", `← ${words().back ?? ""}`, () => { opened.pop(); showBeside(); }));
+    if (opened.length > 1) tools.append(button("tl-back", `← ${words().back ?? ""}`, () => { opened.pop(); showBeside(true); }));
     const close = button("tl-close", "✕", closeBeside);
     close.setAttribute("aria-label", words().close ?? "");
     tools.append(close);
@@ -40,8 +41,8 @@
     region.replaceChildren(tools, body);
     region.hidden = false;
     document.body.classList.add("tl-beside-open");
-    document.getElementById("tl-side").scrollTop = 0;
-    region.scrollIntoView({ block: "nearest" });
+    tools.scrollIntoView({ block: "nearest" });
+    if (takesFocus) region.focus({ preventScroll: true });
   };
 
   const openBeside = (href, from) => {
@@ -50,7 +51,7 @@
       opener = from;
     }
     if (opened.at(-1) !== href) opened.push(href);
-    showBeside();
+    showBeside(!links().includes(from) && !from?.matches("a.tl-beside"));
   };
 
   const closeBeside = () => {

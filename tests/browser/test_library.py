@@ -91,6 +91,10 @@ def test_a_cited_number_of_an_answer_opens_beside_the_chat_and_on_the_phone_in_t
         expect(page.locator(f"{place} .tl-clause").first).to_be_visible()
         page.screenshot(path=screenshots / f"{page.viewport_size['width']}-cited.png")
     expect(wide.locator("#tl-panel[open]")).to_have_count(0)
+    expect(wide.locator("#tl-beside")).to_be_focused()
+    wide.keyboard.press("Escape")
+    expect(wide.locator("#tl-beside")).to_be_hidden()
+    expect(wide.locator("#tl-case .tl-cite:visible").first).to_be_focused()
     assert wide.locator("#tl-case").bounding_box()["x"] >= 0
     right = wide.locator("#tl-case").bounding_box()
     assert right["x"] + right["width"] <= wide.locator("#tl-side").bounding_box()["x"], "nothing lies under the law book"
