@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import secrets
 import signal
@@ -19,13 +18,12 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse
 from filelock import FileLock, Timeout
 
 from index import paths
-from index.books import DEFAULT_BOOK, export_clause, list_books, read_book
-from index.errors import BadQuestion, BookError, ModelError, ServerError, TablelawError, UnknownClause
-from index.wording import find_shown, law_books
+from index.books import DEFAULT_BOOK, read_book
+from index.errors import BadQuestion, ModelError, ServerError, TablelawError
+from index.wording import law_books
 from rag.backends.local import tell_kept, warm_up
 from rag.cases import CASES_FILE, Cases
 from rag.desk import Desk, open_desk
@@ -36,11 +34,12 @@ from rag.page.guard import JOIN_PATH, Guard
 from rag.page.installable import add_installable
 from rag.page.installable import head as installable_head
 from rag.page.lan import EVERYWHERE, Lan, open_lan
+from rag.page.library import add_library
 from rag.page.limit import BodyLimit
 from rag.page.log_pages import log_router
 from rag.page.mcp_server import add_mcp
 from rag.page.phone import phone_router
-from rag.page.render import case_html, css, head, law_html, title_html
+from rag.page.render import case_html, css, head, title_html
 from rag.page.settings import language_of, read_settings
 from rag.page.settings_pages import settings_router
 from rag.programs import Programs
@@ -52,8 +51,6 @@ from rag.terminal import err, print_lan
 
 HOST = "127.0.0.1"
 DEVICE_COOKIE = "tablelaw_device"
-PANEL_HEADER = "X-Tablelaw-Panel"
-"""Sent by the page's script, which shows a clause in a panel and needs no page around it."""
 _YEAR = 365 * 24 * 3600
 _TURN_DIGITS = 18
 Tell = Callable[[dict[str, Any]], None]
@@ -127,29 +124,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
         """Whether the server lives and the models are loaded."""
         return {"status": "ok", "loaded": getattr(desk, "is_loaded", True), "book": book}
 
-    @app.get("/law/{clause_id:path}")
-    def law(clause_id: str, request: Request, book: str = book) -> Response:
-        """A clause as a page, as a panel of the page, or as JSON, by what the caller accepts; ``?book=`` names another book."""
-        accept = request.headers.get("accept", "")
-        wants_json = "application/json" in accept and "text/html" not in accept
-        response: Response
-        try:
-            law = find_shown(read_book(book), clause_id)
-        except (UnknownClause, BookError) as error:
-            status = 500 if isinstance(error, BookError) and book in list_books() else 404
-            if wants_json:
-                response = JSONResponse({"error": str(error)}, status)
-            else:
-                response = HTMLResponse(f"<p>{html.escape(str(error))}</p>", status)
-        else:
-            if wants_json:
-                branch = [export_clause(c) for c in law.book.branch(law.clause.id)]
-                response = JSONResponse({"book": law.book.id, "edition": law.book.edition, "clauses": branch})
-            else:
-                response = HTMLResponse(law_html(law, language_of(request), PANEL_HEADER not in request.headers))
-        response.headers["Vary"] = f"Accept, Accept-Language, Cookie, {PANEL_HEADER}"
-        return response
-
+    add_library(app, book)
     programs = Programs(desk, book)
     add_api(app, programs)
     add_mcp(app, programs)

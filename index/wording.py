@@ -61,6 +61,17 @@ def shown(books: Sequence[Book], clause_id: ClauseId) -> Shown | None:
     return next(iter(whole or found), None)
 
 
+def beside(book: Book, lang: str) -> Book | None:
+    """The other wording of a law book's edition, to be read beside it: the official one beside ours, ours beside that one.
+
+    Of several official ones, one in ``lang`` before one in the book's language, and that before any other.
+    """
+    if book.kind != "law":
+        return None
+    others = list(_law_books(book.edition, "imported" if book.source == "restated" else "restated"))
+    return min(others, key=lambda other: (other.lang != lang, other.lang != book.lang), default=None)
+
+
 def find_shown(book: Book, text: str) -> Shown:
     """The clause that ``text`` names, in the book or in a commentary on its edition. Raises `UnknownClause`."""
     try:

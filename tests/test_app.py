@@ -11,9 +11,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 import app
-from app import PANEL_HEADER, make_app, make_page, serve_page
+from app import make_app, make_page, serve_page
 from rag.cases import Cases
 from rag.desk import Desk
+from rag.page.library import PANEL_HEADER
 from rag.running import Running
 from tests.fakes import FakeEmbedder
 from tests.made import closed_port, make_book

@@ -289,7 +289,7 @@ def test_any_text_in_an_imported_book(tmp_path: Path, text: str, heading: str, p
     if ruling:
         check_page(ruling)
     for clause in book.clauses[:5]:
-        tags = Tags(law_html(Shown(clause, book), "en", whole_page=False)).found
+        tags = Tags(law_html(Shown(clause, book), "en")).found
         assert {tag for tag, _ in tags} <= {"div", "p", "a", "section", "h3", "span", "br"}
         assert {name for _, attrs in tags for name, _ in attrs} <= {"class", "href", "style"}
         assert all(str(value).startswith("/law/") for _, attrs in tags for name, value in attrs if name == "href")

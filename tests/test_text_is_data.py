@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +20,7 @@ from index.wording import Shown
 from rag.backends.tokens import break_tokens, control_tokens
 from rag.desk import Ask, Desk, answer_whole
 from rag.models import LANGUAGE_MODELS
+from rag.page.law_page import law_page
 from rag.page.render import case_html, law_html
 from rag.prompt import Material, Prompt, answer_prompt
 from rag.ruling import to_json
@@ -91,12 +93,14 @@ def test_the_text_is_stored_as_it_stands(tmp_path: Path, hostile: str) -> None:
     assert says(book_saying(tmp_path, hostile)) == f"The next player may accept. {hostile}"
 
 
-@pytest.mark.parametrize("whole_page", [True, False])
-def test_the_page_of_a_clause_shows_the_text_and_nothing_else(tmp_path: Path, hostile: str, whole_page: bool) -> None:
+@pytest.mark.parametrize("show", [law_page, law_html])
+def test_the_page_of_a_clause_shows_the_text_and_nothing_else(
+    tmp_path: Path, hostile: str, show: Callable[[Shown, str], str]
+) -> None:
     book = book_saying(tmp_path, hostile)
     plain = book_saying(tmp_path, "Nothing odd.")
-    shown = parsed(law_html(Shown(clause_of(book), book), "en", whole_page))
-    usual = parsed(law_html(Shown(clause_of(plain), plain), "en", whole_page))
+    shown = parsed(show(Shown(clause_of(book), book), "en"))
+    usual = parsed(show(Shown(clause_of(plain), plain), "en"))
     assert hostile in shown.text
     assert shown.found == usual.found, "the same elements and attributes as with harmless text"
 
@@ -114,7 +118,7 @@ def test_a_card_shows_the_text_and_nothing_else(tmp_path: Path, hostile: str, so
 
 def test_the_text_of_our_own_books_is_still_markdown(home: Path) -> None:
     made = make_book(home, "table-2017-en", "## 27A1\n\n| bid | points |\n|---|---|\n| 1S | 30 |\n")
-    assert "<td>1S</td>" in law_html(Shown(read_book(made).clauses[0], read_book(made)), "en", whole_page=False)
+    assert "<td>1S</td>" in law_html(Shown(read_book(made).clauses[0], read_book(made)), "en")
     assert "<strong>bold</strong>" in case_html(case(laws=(card(text="a **bold** word"),)), "en")
 
 
@@ -123,10 +127,8 @@ def test_paragraphs_of_imported_text_stay_paragraphs(tmp_path: Path) -> None:
     path.write_text("Law 1. Jars\nA. Jars are round.\n\nThey hold pebbles, ten of them.\n")
     import_book(ImportOrder((path,), "pebbles", "1", "en"))
     book = read_book("pebbles")
-    assert "<p>Jars are round.</p>\n<p>They hold pebbles, ten of them.</p>" in law_html(
-        Shown(book.clauses[1], book), "en", False
-    )
-    assert "laws.txt" in law_html(Shown(book.clauses[1], book), "en", False), "the page names the source"
+    assert "<p>Jars are round.</p>\n<p>They hold pebbles, ten of them.</p>" in law_html(Shown(book.clauses[1], book), "en")
+    assert "laws.txt" in law_html(Shown(book.clauses[1], book), "en"), "the page names the source"
 
 
 def prompt_of(book: Book, is_first: bool) -> Prompt:

@@ -116,7 +116,7 @@ def test_a_damaged_import_does_not_stop_the_others(small_book: str, home: Path, 
 def test_the_page_of_a_law_names_the_source_of_every_text(small_book: str, home: Path) -> None:
     make_official(home, title="The official book")
     book = read_book(small_book)
-    page = law_html(Shown(book.get(ClauseId("27")), book), "en", whole_page=False)
+    page = law_html(Shown(book.get(ClauseId("27")), book), "en")
     assert "the official text as imported · The official book" in page
     assert "our own restatement, not the official text" in page
     assert (
@@ -144,11 +144,11 @@ def test_a_law_and_the_note_on_it_are_linked_both_ways(home: Path) -> None:
     book = read_book(make_book(home, "laws-1987-en", edition="1987", in_force=False))
     assert [(str(one.clause.id), one.book.id) for one in comments(book, 27)] == [("Note:27", "notes-1987-en")]
     assert comments(book, 25) == comments(book, None) == ()
-    law = law_html(Shown(book.get(ClauseId("27A1")), book), "en", whole_page=False)
+    law = law_html(Shown(book.get(ClauseId("27A1")), book), "en")
     assert '<a class="tl-cite" href="/law/Note%3A27?book=notes-1987-en">Note:27</a> Low bids' in law
     note = find_shown(book, "Note:27")
     assert note.book.id == "notes-1987-en"
-    assert 'href="/law/25A?book=notes-1987-en"' in law_html(note, "en", whole_page=False)
+    assert 'href="/law/25A?book=notes-1987-en"' in law_html(note, "en")
 
 
 def test_the_bundled_notes_are_on_the_laws_of_their_edition(small_book: str) -> None:

@@ -2,7 +2,7 @@
 // stays so while the answer grows. Nothing is fetched from anywhere but this server.
 (() => {
   const tl = (window.tablelaw = {});
-  const words = () => document.querySelector("#tl-title h1")?.dataset ?? {};
+  const words = () => document.querySelector("[data-close]")?.dataset ?? {};
   tl.words = () => document.getElementById("tl-words")?.dataset ?? {};
 
   const button = (className, text, label) => {
@@ -133,8 +133,9 @@
 
   const chosen = new Map(); // card -> open or closed, as the reader left it
   document.addEventListener("click", (event) => {
-    const cite = event.target.closest?.("a.tl-cite");
-    if (cite && document.getElementById("tl-case")) {
+    const cite = event.target.closest?.("a.tl-cite, a.tl-open");
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey; // else: a new tab, a new window
+    if (cite && isPlain && document.querySelector("#tl-case, .tl-library")) {
       event.preventDefault();
       openClause(cite);
       return;

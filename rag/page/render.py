@@ -100,8 +100,8 @@ def title_html(lang: str) -> str:
     return templates().get_template("title.html").render(lang=lang, text=strings(lang))
 
 
-def law_html(law: Shown, lang: str, whole_page: bool) -> str:
-    """A clause with the headings above it and all below it; as a panel over the page, or as a page of its own."""
+def law_html(law: Shown, lang: str) -> str:
+    """A clause with the headings above it and all below it, as a panel of the page."""
     book, clause = law.book, law.clause
     books = wordings(book, lang)
     above = [found for found in map(book.get, reversed(clause.id.ancestors())) if found]
@@ -110,18 +110,15 @@ def law_html(law: Shown, lang: str, whole_page: bool) -> str:
         one = shown(books, below.id) or Shown(below, book)
         level = len(below.id.ancestors()) - len(clause.id.ancestors())
         branch.append({"clause": one.clause, "see": below.see, "level": level,
-                       "source": _source(one, lang), "is_plain": one.book.source == "imported"})  # fmt: skip
-    template = templates().get_template("law_page.html" if whole_page else "law.html")
-    return template.render(
-        clause=clause, above=above, branch=branch, text=strings(lang), lang=lang, book=book,
+                       "source": clause_source(one, lang), "is_plain": one.book.source == "imported"})  # fmt: skip
+    return templates().get_template("law.html").render(
+        clause=clause, above=above, branch=branch, text=strings(lang), book=book,
         comments=comments(book, clause.id.law),
         authority=authority(lang, book.edition, (shown(books, clause.id) or Shown(clause, book)).book.wording),
-        css=css() if whole_page else "",
-        look=look_script() if whole_page else "",
     )  # fmt: skip
 
 
-def _source(law: Shown, lang: str) -> str:
+def clause_source(law: Shown, lang: str) -> str:
     """Whose words a clause is shown in; a superseded edition and a clause that is only there in part are named as such."""
     text = strings(lang)
     marks = [text[f"wording_{law.book.wording}"]]
@@ -138,13 +135,17 @@ def css() -> str:
 
 
 def head() -> str:
-    """What stands in the page's head: scripts, and styles that Gradio would not leave as they are (``html``, ``@media``)."""
-    return f"<style>{_files(('phone.css',))}</style><script>{look_script()}</script><script>{script()}</script>"
+    """What stands in the main page's head: scripts, and styles that Gradio would change (``html``, ``@media``)."""
+    return f"<style>{_files(('phone.css', 'library.css'))}</style>{_scripts(*SCRIPTS, 'library.js')}"
 
 
-def script() -> str:
-    """The page's script."""
-    return _files(SCRIPTS)
+def library_head() -> str:
+    """What stands in the head of the pages of the law book: its styles, and the scripts of sheet and look-up."""
+    return f"<style>{_files(('phone.css', 'library.css'))}</style>{_scripts('page.js', 'library.js')}"
+
+
+def _scripts(*names: str) -> str:
+    return f"<script>{look_script()}</script><script>{_files(names)}</script>"
 
 
 def look_script() -> str:
