@@ -60,7 +60,7 @@ def test_a_book_that_was_damaged_meanwhile_is_a_sentence(client: TestClient, hom
 
 
 def test_what_is_unknown_is_escaped(client: TestClient) -> None:
-    assert "<script>" not in client.get("/law/<script>alert(1)</script>", headers={"Accept": "text/html"}).text
+    assert "<script>alert" not in client.get("/law/<script>alert(1)</script>", headers={"Accept": "text/html"}).text
 
 
 def test_another_host_name_is_refused(client: TestClient) -> None:

@@ -209,9 +209,16 @@ def test_the_template_names_every_setting_once() -> None:
 
 
 def test_half_a_character_is_replaced_in_the_file_and_on_the_page(client: TestClient) -> None:
-    assert client.post("/settings/event", json={"alerts": "a\ud800b"}).status_code == 303
+    assert (
+        client.post(
+            "/settings/event", content=rb'{"alerts": "a\ud800b"}', headers={"Content-Type": "application/json"}
+        ).status_code
+        == 303
+    )
     assert read_event().alerts == "a?b"
-    answer = client.post("/settings/event", json={"alerts": "\ud800" * 301})
+    answer = client.post(
+        "/settings/event", content=b'{"alerts": "%s"}' % (rb"\ud800" * 301), headers={"Content-Type": "application/json"}
+    )
     assert answer.status_code == 422
 
 
