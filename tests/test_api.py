@@ -37,7 +37,7 @@ from tests.made import ACCEPT, KEEP_IT, closed_port
 
 SECONDS = 120.0
 ADDRESS = "127.0.0.1:7860"
-"""The address in the examples of API.md."""
+"""The address in the examples."""
 FACTS = {"call": "bid"}
 
 
@@ -257,8 +257,10 @@ def address(desk: Desk, small_book: str) -> Iterator[str]:
 
 
 def examples(language: str) -> list[str]:
-    """The blocks of a language in API.md."""
-    return re.findall(rf"```{language}\n(.*?)```", (FOLDER / "API.md").read_text(encoding="utf-8"), re.DOTALL)
+    """The blocks of a language in the README's part for programs, then those of API.md."""
+    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
+    documented = readme.partition("## For programs")[2].partition("\n## ")[0] + (FOLDER / "API.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", documented, re.DOTALL)
 
 
 def printed(command: list[str], address: str, code: str) -> str:
