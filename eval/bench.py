@@ -30,6 +30,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from eval.bench_page import page_rows
+from eval.bench_row import Row
 from eval.devices import Device
 from eval.log_bench import FEW, MANY, log_times
 from index import paths
@@ -56,15 +58,6 @@ SPEED = re.compile(r"writes ([\d.]+) tokens a second here and reads (\d+)")
 KEPT = re.compile(r"kept from before for (\d+) of (\d+) answers")
 WAIT_SECONDS = 600
 POLL_SECONDS = 0.05
-
-
-@dataclass(frozen=True)
-class Row:
-    """One measured value; ``ratio`` compares it with ``to``, measured in the same run."""
-
-    name: str
-    value: str
-    ratio: str = ""
 
 
 def main() -> None:
@@ -178,18 +171,20 @@ def _ms(seconds: Sequence[float], percentile: float) -> float:
 
 
 def _load(console: Console) -> Iterator[Row]:
-    """How soon the law is there: for one device, and for twenty at once while an answer is being written."""
-    console.print(f"{DEVICES} devices at once, {ROUNDS} times …")
+    """How soon the page is there, and the law: for one device, and for twenty at once while an answer is being written."""
+    console.print(f"the page, then {DEVICES} devices at once, {ROUNDS} times …")
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "serve.log"
         with _server(_environment(Path(folder) / "home"), log) as served:
-            speed = _told(log, SPEED)
+            speed = _told(log, SPEED)  # told when the model is warmed up: the server is idle from here on
+            page = page_rows(served.url, console.print)
             device = Device(served.url)
             idle = [_seconds_to_cards(device, question, whole=True) for question in QUESTIONS * ROUNDS]
             busy = [seconds for _ in range(ROUNDS) for seconds in _round(served.url)]
             resident = _peak_mib(served.pid)
         kept = _told(log, KEPT)
     middle, high = _ms(idle, 50), _ms(busy, 95)
+    yield from page
     yield Row("speed of the language model, warmed up", f"{speed[0]} tokens/s written", f"{speed[1]} read")
     yield Row("law cards over HTTP, idle, p50", f"{middle:.0f} ms")
     yield Row(
