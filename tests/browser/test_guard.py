@@ -54,7 +54,7 @@ def test_a_phone_gives_the_pin_once_and_then_the_page_works(
     page.screenshot(path=screenshots / "390-pin-wrong.png")
     assert not is_wide(page)
     type_pin(page, LAN_PIN)
-    expect(page.locator(".tl-clause .tl-id").first).to_have_text("27B1")
+    expect(page.locator(".tl-here .tl-id").first).to_have_text("27B1")
     assert page.url == f"{SITE}/law/27B1", "what was asked for is opened"
     seen.append("known")
     page.goto(SITE)

@@ -168,7 +168,7 @@ def test_facts_are_answered_and_changed_and_another_irregularity_chosen_by_a_tap
 def test_the_law_has_a_page_of_its_own(served: Served, new_page: Callable[..., Page]) -> None:
     page = new_page()
     page.goto(f"{served.url}/law/27b1a")
-    expect(page.locator(".tl-clause .tl-id").first).to_have_text("27B1(a)")
+    expect(page.locator(".tl-here .tl-id").first).to_have_text("27B1(a)")
     page.goto(f"{served.url}/law/27Q")
     expect(page.locator("body")).to_contain_text("27Q")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from rag.page.tiles import read_tiles
 from tests.browser.conftest import Served
@@ -576,30 +576,19 @@ def test_a_page_that_slept_shows_what_the_device_shows_now(opened: Open, light: 
 # Feedback
 
 
-def feedback(page: Page, status: int = 204) -> list[dict[str, Any]]:
-    """Answer for the route that notes feedback; gives what comes to it."""
-    seen: list[dict[str, Any]] = []
-
-    def answer(route: Route) -> None:
-        request = route.request
-        seen.append({"url": request.url, "method": request.method, "body": request.post_data_json})
-        if status == 204:
-            route.fulfill(status=204)
-        else:
-            route.fulfill(status=status, json={"error": "The log is full; free some space."})
-
-    page.route("**/log/*/feedback**", answer)
-    return seen
+def refuse_feedback(page: Page) -> None:
+    """Answer for the route that notes feedback as it does when it cannot."""
+    full = {"error": "The log is full; free some space."}
+    page.route("**/log/*/feedback**", lambda route: route.fulfill(status=500, json=full))
 
 
 def test_a_whole_answer_is_judged_right_or_wrong_and_why(opened: Open, screenshots: Path) -> None:
     page = opened()
-    seen = feedback(page)
     start_tile(page, "defender-lead-out-of-turn")
     expect(page.locator(".tl-feedback")).to_have_count(0)
     answer_until_ruled(page)
     form = page.locator(".tl-feedback")
-    case, turn = form.get_attribute("data-case"), int(form.get_attribute("data-turn") or 0)
+    case = form.get_attribute("data-case")
     form.locator('[data-verdict="right"]').click()
     expect(form.locator(".tl-said")).to_have_text("Noted: right.")
     form.locator('[data-verdict="wrong"]').click()
@@ -608,18 +597,13 @@ def test_a_whole_answer_is_judged_right_or_wrong_and_why(opened: Open, screensho
     form.locator(".tl-send-why").click()
     expect(form.locator(".tl-said")).to_have_text("Noted: wrong. Thank you for saying why.")
     expect(form.locator('[data-verdict="wrong"]')).to_have_attribute("aria-pressed", "true")
-    assert [(one["method"], re.sub(r"\?.*", "", one["url"]).endswith(f"/log/{case}/feedback")) for one in seen] == [
-        ("POST", True)
-    ] * 2
-    assert [one["body"] for one in seen] == [
-        {"turn": turn, "verdict": "right", "why": ""},
-        {"turn": turn, "verdict": "wrong", "why": "It was <b>West</b> who led"},
-    ]
+    page.goto(f"{page.url}log/{case}")
+    expect(page.locator("main")).to_contain_text("It was <b>West</b> who led")
 
 
 def test_feedback_that_cannot_be_kept_is_told_and_what_was_typed_stays(opened: Open) -> None:
     page = opened()
-    feedback(page, 500)
+    refuse_feedback(page)
     start_tile(page, "defender-lead-out-of-turn")
     answer_until_ruled(page)
     form = page.locator(".tl-feedback")
