@@ -39,7 +39,7 @@ from rag.page.limit import BodyLimit
 from rag.page.log_pages import log_router
 from rag.page.mcp_server import add_mcp
 from rag.page.phone import phone_router
-from rag.page.render import case_html, css, head, title_html
+from rag.page.render import case_html, head, main_css, title_html
 from rag.page.settings import language_of, read_settings
 from rag.page.settings_pages import settings_router
 from rag.programs import Programs
@@ -130,7 +130,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
     add_mcp(app, programs)
     add_installable(app)
     running = Running(desk, Cases(paths.data_dir() / CASES_FILE))
-    app.include_router(log_router(running.delete))
+    app.include_router(log_router(running.delete, moved=running.correct_place))
     app.include_router(settings_router(book))
     app.include_router(phone_router(running, book, DEVICE_COOKIE))
     theme = gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["monospace"])
@@ -140,7 +140,7 @@ def make_app(desk: Callable[[], Desk], book: str = DEFAULT_BOOK, lan: Lan | None
         path="/",
         footer_links=[],
         theme=theme,
-        css=css(),
+        css=main_css(),
         head=head() + installable_head(),
         show_error=True,
         ssr_mode=False,

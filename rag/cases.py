@@ -162,6 +162,11 @@ class Cases:
             db.execute("UPDATE cases SET at_table = ?, board = ? WHERE id = ?", (place.table, place.board, case_id))
         return True
 
+    def correct_place(self, case_id: str, place: Place) -> None:
+        """Say where a case of whatever device happened, as it was corrected in the log; a case deleted meanwhile is none."""
+        with self._open() as db:
+            db.execute("UPDATE cases SET at_table = ?, board = ? WHERE id = ?", (place.table, place.board, case_id))
+
     def set_kept(self, device: str, case_id: str, promise: str, is_kept: bool) -> bool:
         """Mark a promise of a case of the device's own as kept, or not; gives whether there is such a case."""
         with self._open() as db:

@@ -192,6 +192,11 @@ class Running:
                 log.correct(case_id, turn, Correction(table=place.table, board=place.board))
         return True
 
+    def correct_place(self, case_id: str, place: Place) -> None:
+        """Say where a case happened, once its log entries say so: later answers and the device's list have it, too."""
+        with self._keeping:
+            self._cases.correct_place(case_id, place)
+
     def put_away(self, device: str) -> None:
         """Show no case on the device; an answer that is still being written for it is stopped."""
         case = self._cases.shown(device)

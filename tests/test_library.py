@@ -218,6 +218,18 @@ def test_an_unknown_clause_is_a_sentence_with_the_way_to_the_contents(small: Tes
     assert 'href="/book"' in answer.text
 
 
+def test_an_unknown_clause_is_told_in_the_language_of_the_page(small: TestClient) -> None:
+    page = small.get("/law/99<b>Z", headers={"Accept-Language": "ru"}).text
+    assert "Пункта «99&lt;b&gt;Z» в этой книге нет" in page
+
+
+def test_the_pages_of_the_library_mark_their_place_in_the_navigation(small: TestClient) -> None:
+    for path, here in [("/book", "/book"), ("/law/27A1", "/book"), ("/procedures", "/procedures"),
+                       ("/procedure/insufficient-bid", "/procedures")]:  # fmt: skip
+        marked = re.findall(r'<a href="([^"]*)" aria-current="page">', small.get(path).text.split("</nav>")[0])
+        assert marked == [here], path
+
+
 # Procedures
 
 

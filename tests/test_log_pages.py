@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from rag.log import Log, LogSettings, open_log
-from rag.log_entry import Correction, Entry
+from rag.log_entry import Correction, Entry, Place
 from rag.page import log_pages
 from rag.page.log_pages import log_router
 from rag.page.log_view import PAGE
@@ -469,3 +469,19 @@ def test_a_ruling_that_another_follows_is_shown_whole(client: TestClient, home: 
     second = make_ruling(answer="Play on.", sentences=())
     open_log().record("c1", 1, "q", to_json(replace(make_ruling(), then=(second,))), {})
     assert "Play on." in flat(client.get("/log/c1").text)
+
+
+@pytest.mark.usefixtures("log")
+def test_a_place_corrected_for_a_whole_case_is_told_on() -> None:
+    told: list[tuple[str, Place]] = []
+    app = FastAPI()
+    app.include_router(log_router(lambda case: False, open_log, lambda case, place: told.append((case, place))))
+    with TestClient(app, follow_redirects=False) as client:
+        client.post("/log/c1/correct", data={"table": "7", "board": "13"})
+        client.post("/log/c1/correct", json={"board": "14"})
+        assert told == [("c1", Place("7", "13")), ("c1", Place("7", "14"))]
+        client.post("/log/c1/correct", data={"turn": "1", "table": "8"})
+        client.post("/log/c1/correct", data={"note": "Both pairs heard."})
+        client.post("/log/c1/feedback", data={"turn": "1", "verdict": "right"})
+        assert client.post("/log/c9/correct", data={"table": "7"}).status_code == 404
+        assert len(told) == 2

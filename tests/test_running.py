@@ -697,6 +697,18 @@ def test_the_place_of_another_devices_case_is_not_set(cases: Cases, small_book: 
     assert places(case.id) == [(1, "", "")]
 
 
+def test_a_place_corrected_in_the_log_is_the_cases_own(cases: Cases, small_book: str) -> None:
+    running = running_over(cases)
+    running.start("phone", KEEP_IT, False, small_book)
+    wait_until_ended()
+    case = cases.shown("phone")
+    assert case is not None
+    running.correct_place(case.id, Place("7", "12"))
+    running.correct_place("unknown", Place("9", "9"))
+    assert [one.place for one in cases.recent("phone")] == [Place("7", "12")]
+    assert places(case.id) == [(1, "", "")], "the log has its own already"
+
+
 def test_a_place_that_the_log_cannot_take_is_told_and_stays_with_the_case(
     cases: Cases, small_book: str, tmp_path: Path
 ) -> None:

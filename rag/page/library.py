@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.background import BackgroundTask
 
 from index.books import DEFAULT_BOOK, export_clause, list_books, read_book
-from index.errors import BookError, UnknownClause
+from index.errors import BookError, TablelawError, UnknownClause
 from index.types import Book
 from index.wording import find_shown
 from rag.page.contents import chapters
@@ -82,7 +82,8 @@ def _add_law(router: APIRouter, default: str) -> None:
         try:
             law = find_shown(read_book(book), clause_id)
         except (UnknownClause, BookError) as error:
-            response = JSONResponse({"error": str(error)}) if wants_json else _fault(str(error), lang, is_panel)
+            told = _told(error, clause_id, lang)
+            response = JSONResponse({"error": str(error)}) if wants_json else _fault(told, lang, is_panel)
             response.status_code = 500 if isinstance(error, BookError) and book in list_books() else NOT_FOUND
         else:
             if wants_json:
@@ -144,6 +145,11 @@ def _with_book(book: str, lang: str, show: Callable[[Book], Response]) -> Respon
 def _warmed(made: str, book: Book) -> Response:
     """A page from which somebody will look up something: the first letter must not wait for the word index."""
     return HTMLResponse(made, background=BackgroundTask(warm, book))
+
+
+def _told(error: TablelawError, clause_id: str, lang: str) -> str:
+    """An error in the language of the page, where there are words for it."""
+    return strings(lang)["no_clause"].format(what=clause_id[:LONGEST]) if isinstance(error, UnknownClause) else str(error)
 
 
 def _fault(message: str, lang: str, is_panel: bool) -> Response:

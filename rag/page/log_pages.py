@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from index.errors import TablelawError
 from rag.log import Log, UnknownCase, open_log
-from rag.log_entry import Correction, Entry
+from rag.log_entry import Correction, Entry, Place
 from rag.log_export import csv_lines, import_lines, json_lines
 from rag.log_gold import gold_candidates
 from rag.page.appeal import appeal_html
@@ -28,8 +28,14 @@ _SEE_OTHER = 303
 Form = Annotated[Typed, Depends(typed)]
 
 
-def log_router(delete: Callable[[str], bool], log: Callable[[], Log] = open_log) -> APIRouter:
-    """All routes of the log; ``delete`` deletes a case wherever it is kept, and gives whether it was there."""
+def log_router(
+    delete: Callable[[str], bool], log: Callable[[], Log] = open_log, moved: Callable[[str, Place], None] | None = None
+) -> APIRouter:
+    """All routes of the log.
+
+    ``delete`` deletes a case wherever it is kept, and gives whether it was there; ``moved`` is told where a whole case
+    happened when that was corrected.
+    """
     router = APIRouter(route_class=Page, include_in_schema=False)
 
     @router.get("/log")
@@ -69,7 +75,20 @@ def log_router(delete: Callable[[str], bool], log: Callable[[], Log] = open_log)
         return RedirectResponse(f"/log?said=imported&count={added}", _SEE_OTHER)
 
     _add_case_pages(router, log, delete)
+    _add_corrections(router, log, moved)
     return router
+
+
+def _add_corrections(router: APIRouter, log: Callable[[], Log], moved: Callable[[str, Place], None] | None) -> None:
+    @router.post("/log/{case:path}/correct")
+    def correct(case: str, form: Form, request: Request) -> Response:
+        """Set table, board, players and notes, each as new revisions where it changes something."""
+        return _written(log(), case, form, request, _correction, moved)
+
+    @router.post("/log/{case:path}/feedback")
+    def feedback(case: str, form: Form, request: Request) -> Response:
+        """Keep whether an answer was right, and why; an empty verdict takes it back."""
+        return _written(log(), case, form, request, _feedback)
 
 
 def _add_case_pages(router: APIRouter, log: Callable[[], Log], delete: Callable[[str], bool]) -> None:
@@ -93,16 +112,6 @@ def _add_case_pages(router: APIRouter, log: Callable[[], Log], delete: Callable[
             raise UnknownCase(f'The log has no case "{case[:60]}".')
         return RedirectResponse("/log?said=deleted", _SEE_OTHER)
 
-    @router.post("/log/{case:path}/correct")
-    def correct(case: str, form: Form, request: Request) -> Response:
-        """Set table, board, players and notes, each as new revisions where it changes something."""
-        return _written(log(), case, form, request, _correction)
-
-    @router.post("/log/{case:path}/feedback")
-    def feedback(case: str, form: Form, request: Request) -> Response:
-        """Keep whether an answer was right, and why; an empty verdict takes it back."""
-        return _written(log(), case, form, request, _feedback)
-
     @router.get("/log/{case:path}")
     def one_case(case: str, request: Request) -> Response:
         """A case with all its questions and revisions."""
@@ -111,7 +120,14 @@ def _add_case_pages(router: APIRouter, log: Callable[[], Log], delete: Callable[
         return HTMLResponse(case_html(opened.case(case), lang, keeps_names, said=_said(request, lang)))
 
 
-def _written(log: Log, case: str, form: Typed, request: Request, read: Callable[[Typed], Correction]) -> Response:
+def _written(
+    log: Log,
+    case: str,
+    form: Typed,
+    request: Request,
+    read: Callable[[Typed], Correction],
+    moved: Callable[[str, Place], None] | None = None,
+) -> Response:
     """Write what was typed; where that fails on a page, show it again with what was typed and the reason."""
     lang = language_of(request)
     try:
@@ -123,6 +139,8 @@ def _written(log: Log, case: str, form: Typed, request: Request, read: Callable[
             raise
         page = case_html(log.case(case), lang, log.settings().keep_names, form, fault=tell(error, lang))
         return HTMLResponse(page, status_of(error))
+    if moved and not form.get("turn") and {"table", "board"} & form.fields.keys():
+        moved(case, Place(entries[-1].table, entries[-1].board))
     if form.is_json:
         return JSONResponse({"case": case, "turns": [_brief(entry) for entry in entries]})
     place = f"#turn-{entries[0].turn}" if form.get("turn") else ""

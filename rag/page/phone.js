@@ -33,11 +33,12 @@
   };
   const localTimes = (root) => {
     const today = new Date().toDateString();
+    const locales = [...navigator.languages.filter((one) => one.startsWith(lang())), lang()]; // 24 hours where the device has them
     for (const time of root.querySelectorAll("time[datetime]")) {
       const when = new Date(time.dateTime);
       const clock = { hour: "2-digit", minute: "2-digit" };
       const day = { day: "numeric", month: "short" };
-      time.textContent = when.toLocaleString(lang(), when.toDateString() === today ? clock : { ...day, ...clock });
+      time.textContent = when.toLocaleString(locales, when.toDateString() === today ? clock : { ...day, ...clock });
     }
   };
   tl.loadLists = async () => {
@@ -127,7 +128,9 @@
   const noted = new Map(); // turn and answer -> "right" or "wrong"
   const answerOf = (form) => `${form.dataset.turn} ${[...form.closest(".tl-answer").querySelectorAll(".tl-sentence")].map((one) => one.textContent).join(" ")}`;
   const showNoted = (form, verdict) => {
-    form.querySelector(".tl-said").textContent = verdict ? tl.words()[verdict] : "";
+    const said = form.querySelector(".tl-said");
+    const words = verdict ? tl.words()[verdict] : "";
+    if (said.textContent !== words) said.textContent = words; // each change of the case is told, and brings this here again
     for (const one of form.querySelectorAll(".tl-verdict")) one.setAttribute("aria-pressed", String(one.dataset.verdict === verdict));
   };
   const judge = async (form, verdict, why) => {

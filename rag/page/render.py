@@ -134,14 +134,19 @@ def css() -> str:
     return _files(("page.css", "pages.css"))
 
 
+def main_css() -> str:
+    """The main page's style sheet: Gradio puts its own box before each selector, without which its own styles would win."""
+    return _files(("page.css", "pages.css", "phone.css"))
+
+
 def head() -> str:
     """What stands in the main page's head: scripts, and styles that Gradio would change (``html``, ``@media``)."""
-    return f"<style>{_files(('phone.css', 'library.css'))}</style>{_scripts(*SCRIPTS, 'library.js')}"
+    return f"<style>{_files(('head.css', 'library.css'))}</style>{_scripts(*SCRIPTS, 'library.js')}"
 
 
 def library_head() -> str:
     """What stands in the head of the pages of the law book: its styles, and the scripts of sheet and look-up."""
-    return f"<style>{_files(('phone.css', 'library.css'))}</style>{_scripts('page.js', 'library.js')}"
+    return f"<style>{_files(('library.css',))}</style>{_scripts('page.js', 'library.js')}"
 
 
 def _scripts(*names: str) -> str:

@@ -85,7 +85,7 @@
       sentAt = 0;
       turns.at(-1).scrollIntoView({ block: "start" });
       touched = null;
-    } else if (caseId === shownCase) {
+    } else if (caseId === shownCase && (turns.length || touched)) { // an empty page that loads begins at its top
       const anchor = anchors.find(({ key }) => tl.found(key));
       const by = anchor ? tl.found(anchor.key).getBoundingClientRect().top - anchor.top : 0;
       if (Math.abs(by) >= 1) window.scrollBy({ top: by, behavior: "instant" });
