@@ -621,13 +621,13 @@ TAPPED = "#tl-case, #tl-bar, #tl-panel[open], #tl-readout[open]"
 
 
 def small(page: Page) -> list[str]:
-    """What is tapped and is less than 44 pixels high or wide."""
+    """What is tapped and is less than 44 pixels high or wide, rounded as pixels are."""
     found: list[str] = page.evaluate(
         """(roots) => [...document.querySelectorAll(roots)].flatMap((root) =>
             [...root.querySelectorAll("button, a, summary, input, textarea, label:has(input[type=checkbox])")])
             .filter((el) => el.checkVisibility())
             .map((el) => [el.outerHTML.slice(0, 120), el.getBoundingClientRect()])
-            .filter(([, rect]) => rect.height < 44 || rect.width < 44)
+            .filter(([, rect]) => rect.height < 43.5 || rect.width < 43.5)
             .map(([html, rect]) => `${Math.round(rect.width)}x${Math.round(rect.height)} ${html}`)""",
         TAPPED,
     )
