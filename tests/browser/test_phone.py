@@ -493,6 +493,7 @@ def test_two_devices_are_not_mixed(opened: Open) -> None:
         expect(shown.locator(".tl-case-line")).to_have_count(1)
         expect(shown.locator(".tl-line-words")).to_have_text(own)
         page.keyboard.press("Escape")
+        page.wait_for_function("!history.state?.tlOverlay")
         page.reload()
         expect(page.locator(".tl-turn > .tl-question")).to_have_text(own)
     expect(tablet.locator('.tl-place input[name="table"]')).to_have_value("")
@@ -705,3 +706,19 @@ def test_axe_finds_nothing_serious_in_our_own_markup(opened: Open, screenshots: 
                     others.add(f"{'own' if is_own else 'gradio'} {line}: {node['html'][:90]}")
     (screenshots / f"axe-{scheme}.txt").write_text("\n".join(sorted(others)), encoding="utf-8")
     assert own == []
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "ru-RU"])
+def test_our_styles_win_over_gradios_and_those_of_other_pages(light: Served, opened: Open, locale: str) -> None:
+    page = opened(390, 844, locale)
+    border = "one => getComputedStyle(one).borderTopWidth"
+    assert page.evaluate("scrollY") == 0, "the page begins at its top"
+    assert page.locator("button.tl-tile").first.evaluate(border) == "1px"
+    ruled(page)
+    assert page.locator("button.tl-readout").evaluate(border) == "2px"
+    assert page.locator(".tl-place .tl-said").evaluate("one => getComputedStyle(one).borderLeftWidth") == "0px"
+    for path in ("/", "/book", "/procedures", "/log", "/settings"):
+        page.goto(f"{light.url}{path}")
+        page.wait_for_selector(f'.tl-nav a[href="{path}"][aria-current]')
+        rows = "() => new Set([...document.querySelectorAll('.tl-nav a')].map(one => one.offsetTop)).size"
+        assert page.evaluate(rows) == 1, f"the navigation of {path} is one row"
