@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.models, pytest.mark.browser]
 ENGLISH = "Law 56A: a defender led out of turn, what are declarer's options?"
 RUSSIAN = "Правило 56A: вистующий зашёл не в свою очередь, что может выбрать разыгрывающий?"
 STORY = "East, a defender, led a heart out of turn, it was West's lead, face up, nobody has played to it yet"
+WIDE = 1100
+"""Pixels from which on the law book stands beside the chat."""
 WHOLE = '.tl-turn[aria-busy="false"]'
 
 
@@ -28,8 +30,8 @@ def ask(page: Page, question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "locale", "question", "button"),
-    [(390, 844, "en-GB", ENGLISH, "Rule"), (1366, 768, "ru-RU", RUSSIAN, "Решить")],
+    ("width", "height", "locale", "question", "button", "close"),
+    [(390, 844, "en-GB", ENGLISH, "Rule", "Close"), (1366, 768, "ru-RU", RUSSIAN, "Решить", "Закрыть")],
     ids=["phone-en", "laptop-ru"],
 )
 def test_a_question_gives_law_cards_then_an_answer_whose_number_opens_the_clause(
@@ -41,6 +43,7 @@ def test_a_question_gives_law_cards_then_an_answer_whose_number_opens_the_clause
     locale: str,
     question: str,
     button: str,
+    close: str,
 ) -> None:
     page = new_page(width, height, locale)
     asked_for: list[str] = []
@@ -56,10 +59,10 @@ def test_a_question_gives_law_cards_then_an_answer_whose_number_opens_the_clause
     assert re.fullmatch(r"\d{1,2}[A-Z]?\d*(\([a-z]+\))*|Def:[\w-]+", number), number
     page.screenshot(path=screenshots / f"{width}-answer.png", full_page=True)
     cite.click()
-    panel = page.locator("#tl-panel")
+    panel = page.locator("#tl-beside" if width >= WIDE else "#tl-panel")
     expect(panel.locator(".tl-clause .tl-id").first).to_have_text(number)
     page.screenshot(path=screenshots / f"{width}-clause.png")
-    page.locator("#tl-panel-close").click()
+    panel.get_by_role("button", name=close).click()
     expect(panel).not_to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out sideways"
     assert {urlsplit(url).hostname for url in asked_for if url.startswith("http")} == {"127.0.0.1"}
