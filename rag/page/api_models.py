@@ -8,8 +8,6 @@ from pydantic import BaseModel, Field
 
 from rag.ruling import Part, Status
 
-CLAUSE = "Number of a clause, as people write it: 27B1, Def:revoke, Intro:verbs, 41A#fn."
-
 
 class Given(BaseModel, extra="forbid"):
     """What is sent: a key that does not exist is a mistake, not nothing."""

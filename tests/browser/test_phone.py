@@ -714,7 +714,8 @@ def test_our_styles_win_over_gradios_and_those_of_other_pages(light: Served, ope
     border = "one => getComputedStyle(one).borderTopWidth"
     assert page.evaluate("scrollY") == 0, "the page begins at its top"
     assert page.locator("button.tl-tile").first.evaluate(border) == "1px"
-    ruled(page)
+    start_tile(page, "defender-lead-out-of-turn")
+    answer_until_ruled(page)
     assert page.locator("button.tl-readout").evaluate(border) == "2px"
     assert page.locator(".tl-place .tl-said").evaluate("one => getComputedStyle(one).borderLeftWidth") == "0px"
     for path in ("/", "/book", "/procedures", "/log", "/settings"):
