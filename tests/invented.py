@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from rag.lessons import reachable_facts, usable_facts
+from rag.page.tiles import read_tiles
 from rag.procedure import read_facts, read_procedures
 from rag.reading import Reading, Thresholds
 
@@ -116,6 +117,7 @@ TREES = [
 @contextmanager
 def invented_procedures(folder: Path) -> Iterator[None]:
     """Puts the invented facts and trees in the place of the bundled ones."""
+    read_tiles()  # they name bundled procedures, and are remembered
     for name, data in {"facts": FACTS, **{tree["id"]: tree for tree in TREES}}.items():
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
