@@ -30,7 +30,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-"""As the browser tests start it (a test compares them): Chromium calls nobody by itself."""
+"""With these Chromium calls nobody by itself; the browser tests start it so, too."""
 WIDTH, HEIGHT = 390, 844
 ROUNDS = 5
 QUIET_SECONDS = 2.0

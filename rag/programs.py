@@ -11,7 +11,9 @@ from itertools import takewhile
 from typing import Any
 
 from index.books import DEFAULT_BOOK, export_clause, find_clause, list_books, read_book
+from index.clause_id import ClauseId
 from index.errors import ModelError
+from index.types import Book
 from rag.batch import search_json
 from rag.desk import Ask, Desk, answer
 from rag.procedure import find_procedure, read_procedures
@@ -70,8 +72,12 @@ class Programs:
 def law_json(clause: str, book_id: str | None) -> dict[str, Any]:
     """A Law or clause with all below it. Raises `UnknownClause`, `BookError`."""
     book = read_book(book_id or DEFAULT_BOOK)
-    branch = book.branch(find_clause(book, clause).id)
-    return {"book": book.id, "edition": book.edition, "clauses": [export_clause(one) for one in branch]}
+    return branch_json(book, find_clause(book, clause).id)
+
+
+def branch_json(book: Book, clause: ClauseId) -> dict[str, Any]:
+    """A clause of a book with all below it."""
+    return {"book": book.id, "edition": book.edition, "clauses": [export_clause(one) for one in book.branch(clause)]}
 
 
 def books_json() -> list[dict[str, Any]]:

@@ -112,9 +112,3 @@ def test_alone_it_takes_a_port_of_this_machine_and_nothing_else(arguments: list[
     monkeypatch.setattr("sys.argv", ["bench_page", *arguments])
     with pytest.raises(SystemExit, match="Give the port"):
         main()
-
-
-def test_chromium_is_started_as_by_the_browser_tests() -> None:
-    conftest = pytest.importorskip("tests.browser.conftest")
-    assert list(bench_page.FLAGS) == conftest.FLAGS
-    assert bench_page.CHROMIUM == conftest.CHROMIUM

@@ -20,7 +20,8 @@ from rag.page import lan as network
 from rag.page.devices import KEPT_DAYS
 from rag.page.lan import PIN_DIGITS, Lan
 from rag.page.limit import read_whole
-from rag.page.render import FOLDER, choose_language, templates
+from rag.page.render import FOLDER, templates
+from rag.page.settings import language_of
 from rag.strings import strings
 
 TOKEN_COOKIE = "tablelaw_key"  # noqa: S105 - a name
@@ -272,11 +273,11 @@ def _with_wait(response: Response, refusal: Refusal | None) -> Response:
 
 
 def _sentence(asks: HTTPConnection, refusal: Refusal) -> str:
-    return strings(_lang(asks))[refusal.key].format(seconds=refusal.wait, digits=PIN_DIGITS)
+    return strings(language_of(asks))[refusal.key].format(seconds=refusal.wait, digits=PIN_DIGITS)
 
 
 def _page(asks: HTTPConnection, template: str, status: int, **shown: object) -> Response:
-    lang = _lang(asks)
+    lang = language_of(asks)
     css = (FOLDER / "guard.css").read_text(encoding="utf-8")
     page = templates().get_template(template).render(text=strings(lang), lang=lang, css=css, **shown)
     return HTMLResponse(page, status, {**_headers(), "Content-Security-Policy": _POLICY})
@@ -284,7 +285,3 @@ def _page(asks: HTTPConnection, template: str, status: int, **shown: object) -> 
 
 def _headers() -> dict[str, str]:
     return {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
-
-
-def _lang(asks: HTTPConnection) -> str:
-    return choose_language(asks.headers.get("accept-language"))

@@ -12,7 +12,8 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
 
-from rag.page.render import FOLDER, choose_language
+from rag.page.render import FOLDER
+from rag.page.settings import language_of
 from rag.strings import strings
 
 ICONS = FOLDER / "icons"
@@ -60,8 +61,8 @@ def add_installable(app: FastAPI) -> None:
 
     @app.get(MANIFEST_PATH, include_in_schema=False)
     def web_manifest(request: Request) -> Response:
-        lang = choose_language(request.headers.get("accept-language"))
-        return JSONResponse(manifest(lang), media_type="application/manifest+json", headers={"Vary": "Accept-Language"})
+        kind, depends = "application/manifest+json", {"Vary": "Accept-Language, Cookie"}
+        return JSONResponse(manifest(language_of(request)), media_type=kind, headers=depends)
 
     @app.get("/icons/{name}", include_in_schema=False)
     def icon(name: str) -> Response:

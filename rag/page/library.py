@@ -10,7 +10,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.background import BackgroundTask
 
-from index.books import DEFAULT_BOOK, export_clause, list_books, read_book
+from index.books import DEFAULT_BOOK, list_books, read_book
 from index.errors import BookError, TablelawError, UnknownClause
 from index.types import Book
 from index.wording import find_shown
@@ -22,6 +22,7 @@ from rag.page.render import law_html
 from rag.page.settings import language_of
 from rag.page.walk import grouped, haystack, matching, walk_through
 from rag.procedure import read_procedures
+from rag.programs import branch_json
 from rag.strings import authority, strings
 
 PANEL_HEADER = "X-Tablelaw-Panel"
@@ -87,8 +88,7 @@ def _add_law(router: APIRouter, default: str) -> None:
             response.status_code = 500 if isinstance(error, BookError) and book in list_books() else NOT_FOUND
         else:
             if wants_json:
-                branch = [export_clause(c) for c in law.book.branch(law.clause.id)]
-                response = JSONResponse({"book": law.book.id, "edition": law.book.edition, "clauses": branch})
+                response = JSONResponse(branch_json(law.book, law.clause.id))
             else:
                 response = HTMLResponse(law_html(law, lang) if is_panel else law_page(law, lang))
         response.headers["Vary"] = f"Accept, Accept-Language, Cookie, {PANEL_HEADER}"

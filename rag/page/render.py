@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -158,5 +158,6 @@ def look_script() -> str:
     return _files(("look.js",))
 
 
-def _files(names: Sequence[str]) -> str:
+@lru_cache(maxsize=16)
+def _files(names: tuple[str, ...]) -> str:
     return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Protocol, get_args
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from index.wording import law_books
 from rag.page.render import choose_language
@@ -38,10 +38,15 @@ class Settings:
 
 
 class Asked(Protocol):
-    """What FastAPI's and Gradio's requests have in common."""
+    """What requests have in common: FastAPI's, Gradio's, and those that the guard sees."""
 
-    cookies: Any
-    headers: Any
+    @property
+    def cookies(self) -> Any:
+        """Name -> value."""
+
+    @property
+    def headers(self) -> Any:
+        """Name -> value."""
 
 
 def allowed(name: str) -> tuple[str, ...]:
@@ -79,7 +84,7 @@ def keep_settings(response: Response, settings: Settings, is_secure: bool) -> No
         )
 
 
-def language_of(request: Request | Asked) -> str:
+def language_of(request: Asked) -> str:
     """The language of the pages on this device."""
     chosen = str(request.cookies.get(_PREFIX + "lang", ""))
     return chosen if chosen in languages() else choose_language(request.headers.get("accept-language"))

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from eval.bench_page import CHROMIUM, FLAGS
 from rag.models import LANGUAGE_MODELS
 from tests.conftest import REAL_MODELS
 
@@ -27,16 +28,6 @@ PORT = 7860
 LAN_ADDRESS = "10.99.0.1"
 READY_SECONDS = 900
 LIGHT_SECONDS = 600
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SCREENSHOTS = Path(__file__).resolve().parents[1] / "screenshots"
 _ADDRESS = re.compile(r'sin6?_port=htons\((\d+)\).*?(?:inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)")')
 
@@ -148,7 +139,7 @@ def _chromium(served: Served, folder: Path) -> Iterator[Browser]:
     wrapper.write_text(f'#!/bin/sh\nexec {" ".join(_inside(served))} {CHROMIUM} "$@"\n')
     wrapper.chmod(0o755)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=str(wrapper), args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=str(wrapper), args=list(FLAGS))
         yield chromium
         chromium.close()
 
