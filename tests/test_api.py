@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -319,6 +319,20 @@ def test_who_goes_away_leaves_the_line(address: str, desk: Desk) -> None:
         with pytest.raises(httpx.ReadTimeout):
             client.post("/api/ask", json={"question": KEEP_IT})
         client.close()
+        end = time.monotonic() + SECONDS
+        while len(desk.turns._line) > 1:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+@pytest.mark.usefixtures("calibrated")
+def test_who_goes_away_leaves_the_line_however_soon(address: str, desk: Desk) -> None:
+    with desk.turns.wait() as places:
+        assert list(places) == []
+        for seconds in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5) * 4:
+            with httpx.Client(base_url=f"http://{address}", timeout=seconds) as client, suppress(httpx.TimeoutException):
+                client.post("/api/ask", json={"question": KEEP_IT})
+        time.sleep(1.0)  # the last of them may only just have come into the line
         end = time.monotonic() + SECONDS
         while len(desk.turns._line) > 1:
             assert time.monotonic() < end

@@ -22,8 +22,6 @@ from rag.procedure import Procedure, read_procedures
 from rag.programs import Busy, Programs, books_json, law_json, procedure_json, procedures_json, rule_json
 from rag.ruling import state_from_json
 
-_LOOK_SECONDS = 0.5
-"""How often it is noticed that a program has gone that waits for an answer."""
 _RETRY_SECONDS = 5
 _NOT_OURS = (ModelError, BackendError, IndexFault, BookError)
 """Faults of this machine, not of what was asked."""
@@ -141,13 +139,22 @@ async def in_thread(work: Callable[[threading.Event], T]) -> T:
 
 
 async def _while_connected(request: Request, work: Awaitable[T]) -> T | None:
-    """The result of the work; ``None`` when the caller went away before."""
-    task = asyncio.ensure_future(work)
-    while not (await asyncio.wait([task], timeout=_LOOK_SECONDS))[0]:
-        if await request.is_disconnected():
-            task.cancel()
-            return None
-    return task.result()
+    """The result of the work; ``None`` when the caller went away before.
+
+    It waits to be told, as Starlette's own streams do: behind its middlewares ``request.is_disconnected`` may miss it.
+    """
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_until_gone(request))
+    try:
+        await asyncio.wait([task, gone], return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+async def _until_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # the body is read already
 
 
 def _check_book(book: str | None) -> None:
